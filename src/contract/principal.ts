@@ -1,0 +1,17 @@
+/** Who asks. An agent or an execution never has its owner's rights. */
+export type Role = 'owner' | 'operator' | 'viewer';
+
+export type Principal =
+  | { kind: 'user'; id: string; name: string; role: Role }
+  | { kind: 'agent'; agentId: string; name: string }
+  | { kind: 'execution'; executionId: string; token: string; agentId: string; name: string }
+  | { kind: 'runner'; id: string }
+  | { kind: 'system'; id: string; name: string };
+
+/** The scope of idempotency keys and the name in the audit: `user:ID`, `agent:ID`, ... */
+export const principalScope = (p: Principal): string =>
+  p.kind === 'agent'
+    ? `agent:${p.agentId}`
+    : p.kind === 'execution'
+      ? `execution:${p.executionId}`
+      : `${p.kind}:${p.id}`;

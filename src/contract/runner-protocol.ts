@@ -1,0 +1,137 @@
+/**
+ * The runner's protocol: it pulls claims, asks before it spawns, renews its leases with proof of life, and delivers
+ * events and facts until they are acknowledged. Version in `X-Drover-Runner-Protocol`; N and N − 1 are accepted.
+ */
+import { z } from 'zod';
+import { AdapterName, PermissionMode, WorkspaceMode } from './agent.ts';
+import { LentCredential } from './credential.ts';
+import { RunOptions } from './execution.ts';
+import { Facts } from './facts.ts';
+import { StopReason } from './stop-reasons.ts';
+
+export const runnerProtocol = 1;
+export const runnerProtocolHeader = 'x-drover-runner-protocol';
+
+export const RunnerRoom = z.object({
+  /** Places for live processes in all (DROVER_RUNNER_SLOTS). */
+  slots: z.number().int().min(1),
+  memory_total: z.number().int(),
+  memory_available: z.number().int(),
+  disk_total: z.number().int(),
+  disk_available: z.number().int(),
+});
+export type RunnerRoom = z.infer<typeof RunnerRoom>;
+
+export const ClaimRequest = z.object({
+  room: RunnerRoom,
+  labels: z.array(z.string()).default([]),
+  host: z.string(),
+  boot_id: z.string(),
+  version: z.string(),
+  isolation: z.enum(['none', 'user', 'container']),
+  cgroup: z.enum(['v2', 'v1', 'systemd', 'none']),
+  /** Claims wanted at most in this answer. */
+  max: z.number().int().min(0).max(64).default(8),
+  /** Hold the poll this long, at most 25 s. */
+  wait_ms: z.number().int().min(0).max(25_000).default(25_000),
+});
+export type ClaimRequest = z.infer<typeof ClaimRequest>;
+
+/** What the runner needs of the agent, complete: it knows no database. */
+export const ClaimedAgent = z.object({
+  id: z.string(),
+  name: z.string(),
+  adapter: AdapterName,
+  model: z.string().nullable(),
+  workspace: z.string().nullable(),
+  executable: z.string().nullable(),
+  command: z.array(z.string()).nullable(),
+  base_url: z.string().nullable(),
+  env: z.record(z.string(), z.string()),
+  memory_bytes: z.number().int().nullable(),
+  cpu: z.number().nullable(),
+  custom_instructions: z.string().nullable(),
+  permission_mode: PermissionMode,
+  allowed_tools: z.array(z.string()).nullable(),
+  workspace_mode: WorkspaceMode.nullable(),
+  max_parallel_tasks: z.number().int(),
+});
+export type ClaimedAgent = z.infer<typeof ClaimedAgent>;
+
+export const ClaimedWork = z.object({
+  execution_id: z.string(),
+  /** The attempt's id, and its number from 1. */
+  attempt: z.string(),
+  number: z.number().int(),
+  /** Fences every later write. Never logged. */
+  token: z.string(),
+  kind: z.enum(['chat', 'task']),
+  agent: ClaimedAgent,
+  message: z.string(),
+  options: RunOptions,
+  /** Resume this session of the CLI. */
+  cli_session_id: z.string().nullable(),
+  /** The session's cumulative cost so far, as its CLI last reported it (R41). */
+  session_cost_before: z.number().nullable(),
+  credential: LentCredential.nullable(),
+  timeout_s: z.number().int(),
+  depth: z.number().int(),
+  lease_ms: z.number().int(),
+  /** The tree of an earlier attempt to go on from. */
+  resume_ref: z.string().nullable(),
+});
+export type ClaimedWork = z.infer<typeof ClaimedWork>;
+
+export const ClaimAnswer = z.object({ claims: z.array(ClaimedWork), server_time: z.number().int() });
+export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
+
+export const BeginRequest = z.object({ token: z.string() });
+/** 200 `{go:true}`, or `{go:false, why}`: nothing may be spawned then. */
+export const BeginAnswer = z.object({ go: z.boolean(), why: z.enum(['cancelled', 'reaped', 'unknown']).nullable() });
+export type BeginAnswer = z.infer<typeof BeginAnswer>;
+
+export const ProofOfLife = z.object({
+  pid: z.number().int(),
+  /** Field 22 of /proc/PID/stat: a reused pid has another. */
+  start_time: z.number().int(),
+  boot_id: z.string(),
+});
+export type ProofOfLife = z.infer<typeof ProofOfLife>;
+
+export const RenewItem = z.object({
+  attempt: z.string(),
+  token: z.string(),
+  proof: ProofOfLife.nullable(),
+  /** Spawn time by the wall clock once a process exists. */
+  started_at: z.number().int().nullable(),
+  cpu_ms: z.number().int().nullable(),
+  rss_bytes: z.number().int().nullable(),
+});
+export const RenewRequest = z.object({ attempts: z.array(RenewItem).max(1000), room: RunnerRoom });
+export type RenewRequest = z.infer<typeof RenewRequest>;
+
+export const RenewResult = z.discriminatedUnion('state', [
+  z.object({ attempt: z.string(), state: z.literal('ok') }),
+  z.object({ attempt: z.string(), state: z.literal('stop'), reason: StopReason }),
+  z.object({ attempt: z.string(), state: z.literal('waiting'), since: z.number().int() }),
+  /** Not this runner's any more: kill at once, deliver the facts all the same. */
+  z.object({ attempt: z.string(), state: z.literal('lost') }),
+]);
+export type RenewResult = z.infer<typeof RenewResult>;
+export const RenewAnswer = z.object({ results: z.array(RenewResult), lease_ms: z.number().int() });
+export type RenewAnswer = z.infer<typeof RenewAnswer>;
+
+/** Events go as NDJSON, one per line, `seq` rising by one from `first_seq` (query). The answer is the highest stored seq. */
+export const LogEntry = z.object({
+  at: z.number().int(),
+  stream: z.enum(['stdout', 'stderr', 'drover']),
+  /** The parsed event of a CLI that speaks JSON, else the text. */
+  event: z.record(z.string(), z.unknown()).nullable(),
+  text: z.string().nullable(),
+});
+export type LogEntry = z.infer<typeof LogEntry>;
+export const EventsAnswer = z.object({ stored_seq: z.number().int() });
+
+export const FactsRequest = z.object({ token: z.string(), facts: Facts });
+export const FactsAnswer = z.object({ result: z.enum(['settled', 'replayed', 'late', 'lost']) });
+export type FactsAnswer = z.infer<typeof FactsAnswer>;

@@ -1,0 +1,24 @@
+/**
+ * A reader takes the stream of one CLI line by line, as it comes, and keeps the structured evidence in bounded memory. It
+ * never decides what anything means: that is `outcome/`. One implementation per CLI, one `createReader` for all.
+ */
+import type { CliKind, StreamFacts } from '../contract/facts.ts';
+
+export interface EvidenceReader {
+  /** One line without its newline. `at` = wall clock ms, null when read from a recording. Never throws. */
+  line(stream: 'stdout' | 'stderr', text: string, at: number | null): LineSeen;
+  /** What is known so far; may be called at any time. */
+  facts(): StreamFacts;
+}
+
+/** What the runner may need to act on at once. */
+export interface LineSeen {
+  /** The parsed event when the line was one, for the transcript. */
+  event: Record<string, unknown> | null;
+  /** The CLI said its terminal event for the prompt. */
+  terminal: boolean;
+  /** The run only repeats structured login failures: more waiting cannot help (evidence_stop). */
+  hopeless: boolean;
+}
+
+export type ReaderFor = (cli: CliKind) => EvidenceReader;

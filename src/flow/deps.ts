@@ -1,0 +1,30 @@
+/** What the server's parts are handed: built once in main.ts, passed down. */
+import type { Config } from '../config.ts';
+import type { EventRow } from '../contract/events.ts';
+import type { Sealer } from '../credentials/seal.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { ClaimLimits, Store } from '../store/store.ts';
+
+/** In-process news of what was committed. For waking and watching only: the truth is in the store. */
+export interface Endings {
+  /** Resolves true when the execution is terminal, false when `ms` (null = no bound) passed or the signal fired. */
+  wait(executionId: string, ms: number | null, signal?: AbortSignal): Promise<boolean>;
+}
+
+export interface Feed {
+  /** Events after `after`, in id order, each once, without a gap; `line` is the ready SSE frame, made once for all. */
+  subscribe(after: number, send: (event: EventRow, line: string) => void, reset: (last: number) => void): () => void;
+  readonly last: number;
+}
+
+export interface Deps {
+  kernel: Kernel;
+  config: Readonly<Config>;
+  store: Store;
+  sealer: Sealer;
+  endings: Endings;
+  feed: Feed;
+  claimLimits(): ClaimLimits;
+  /** Told after every write: looks at `stirred` and moves what can move. */
+  stir(stirred: import('../store/store.ts').Stirred): void;
+}

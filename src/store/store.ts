@@ -1,0 +1,412 @@
+/**
+ * The store as the rest of the server sees it: verbs. Each write verb is one transaction, on disk before it answers; reads
+ * go to a worker of their own and never wait for a write. No SQL leaves this folder, and none runs on the event loop.
+ *
+ * `at` in every write's arguments: `now` is the wall clock (what people read), `steady` never jumps (leases, budgets).
+ */
+import type { AgentRow } from '../contract/agent.ts';
+import type { CredentialRow } from '../contract/credential.ts';
+import type { Refusal } from '../contract/errors.ts';
+import type { EventRow } from '../contract/events.ts';
+import type {
+  AttemptRow,
+  ExecutionRequest,
+  ExecutionRow,
+  ExecutionStatus,
+  ExecutionTexts,
+  WaitInfo,
+} from '../contract/execution.ts';
+import type { Facts } from '../contract/facts.ts';
+import type { WaitReason } from '../contract/limits.ts';
+import type { Role } from '../contract/principal.ts';
+import type { ProofOfLife, RenewResult, RunnerRoom } from '../contract/runner-protocol.ts';
+import type { StopReason } from '../contract/stop-reasons.ts';
+import type { Decision, Verdict } from '../contract/verdict.ts';
+
+export interface At {
+  now: number;
+  steady: number;
+}
+
+/** What every write verb also tells: that something may have become claimable, and who ended. Read by `dispatch/`. */
+export interface Stirred {
+  /** A slot may be free or a row claimable: look again. */
+  claimable: boolean;
+  /** Executions that became terminal in this transaction (cascades too). */
+  ended: string[];
+  /** Executions that a runner must be told to stop, with their runner. */
+  stops: { execution_id: string; runner_id: string }[];
+  /** The newest event id after the commit. */
+  last_event: number;
+}
+
+export interface EnqueueArgs {
+  id: string;
+  request: ExecutionRequest;
+  agent_id: string;
+  /** Set for work that an execution asks for: its id and attempt token, checked in the transaction (F10). */
+  caller: { execution_id: string; token: string } | null;
+  /** Idempotency scope and hash of the body; null without a key. */
+  idempotency: { scope: string; key: string; body_hash: string } | null;
+  /** null = for ever. */
+  queue_budget_ms: number | null;
+  timeout_s: number;
+  max_retries: number;
+  max_depth: number;
+  /** Id for a fresh chat session, used when one is needed. */
+  fresh_session_id: string;
+}
+export type EnqueueResult = { execution: ExecutionRow; replay: boolean; queue_position: number } | Refusal;
+
+export interface ClaimNextArgs {
+  runner_id: string;
+  room: RunnerRoom;
+  labels: string[];
+  max: number;
+  lease_ms: number;
+  /** Attempt ids and tokens for up to `max` claims. */
+  fresh: { attempt_id: string; token: string }[];
+  limits: ClaimLimits;
+}
+/** Values of the start; stored settings win over `agent_call_limit` and `queue_timeout_s`. */
+export interface ClaimLimits {
+  agent_call_limit: number;
+  max_depth: number;
+  memory_floor: number;
+  disk_floor_bytes: number;
+}
+export interface ClaimRow {
+  execution: ExecutionRow;
+  agent: AgentRow;
+  attempt_id: string;
+  token: string;
+  message: string;
+  options: ExecutionRequest['options'];
+  credential: CredentialRow | null;
+  session_cost_before: number | null;
+  resume_ref: string | null;
+}
+export interface ClaimNextResult {
+  claims: ClaimRow[];
+  /** Waiting executions that were given their slots back. */
+  resumed: string[];
+  /** Steady time at which something changes by itself (`not_before`, a lease); null = nothing. */
+  next_wake: number | null;
+  rows_scanned: number;
+}
+
+export interface SettleArgs {
+  attempt_id: string;
+  token: string;
+  facts: Facts;
+  verdict: Verdict;
+  decision: Decision;
+  /** This run's cost, and how sure it is. */
+  cost_usd: number | null;
+  cost_kind: 'billed' | 'notional' | 'unknown' | null;
+  /** Raised with the ending, one open per agent and kind. */
+  operator_item: NewOperatorItem | null;
+  /** Credential evidence of an S verdict: appended whether or not switching is on. */
+  credential_event: { state: 'limited' | 'rejected'; until: number | null; evidence: string } | null;
+}
+/** `settled` the newest token and not terminal; `replayed` the same facts again; `late` terminal already: kept as late_outcome; `lost` unknown token. */
+export type SettleResult = { result: 'settled' | 'replayed' | 'late' | 'lost'; execution: ExecutionRow | null };
+
+export interface NewOperatorItem {
+  id: string;
+  kind: 'alert' | 'question' | 'approval';
+  /** One open item per (agent, dedup_key). */
+  dedup_key: string;
+  priority: 'low' | 'normal' | 'high';
+  title: string;
+  evidence: string[];
+}
+export interface OperatorItemRow extends Omit<NewOperatorItem, 'dedup_key'> {
+  dedup_key: string;
+  agent_name: string | null;
+  execution_id: string | null;
+  status: 'open' | 'acknowledged' | 'answered' | 'closed';
+  count: number;
+  answer: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface UserRow {
+  id: string;
+  username: string;
+  email: string | null;
+  role: Role;
+  password_hash: string | null;
+  created_at: number;
+}
+export interface KeyRow {
+  id: string;
+  name: string;
+  description: string | null;
+  /** First characters, for people. */
+  prefix: string;
+  hash: string;
+  scope: 'user' | 'agent' | 'runner' | 'owner';
+  user_id: string | null;
+  agent_id: string | null;
+  created_at: number;
+  last_used_at: number | null;
+  revoked_at: number | null;
+}
+export interface LoginRow {
+  hash: string;
+  user_id: string;
+  created_at: number;
+  expires_at: number;
+}
+export interface RunnerRow {
+  id: string;
+  name: string;
+  host: string | null;
+  boot_id: string | null;
+  version: string | null;
+  isolation: string | null;
+  cgroup: string | null;
+  slots: number | null;
+  labels: string[];
+  room: RunnerRoom | null;
+  last_seen: number | null;
+  created_at: number;
+}
+export interface SettingRow {
+  key: string;
+  value: string;
+  updated_at: number;
+}
+export interface SessionRow {
+  id: string;
+  agent_id: string;
+  cli_session_id: string | null;
+  is_main: boolean;
+  cost_usd: number;
+  /** Cumulative total as the CLI last reported it. */
+  cli_cost_total: number | null;
+  message_count: number;
+  context_used: number | null;
+  context_max: number | null;
+  created_at: number;
+  last_used_at: number;
+  cleared_at: number | null;
+}
+export interface FleetLimits {
+  agent_call_limit: number;
+  agent_call_limit_source: 'setting' | 'environment' | 'default';
+  queue_timeout_s: number;
+  queue_timeout_source: 'setting' | 'environment' | 'default';
+  paused: boolean;
+}
+
+export interface ListExecutions {
+  status?: ExecutionStatus[];
+  agent_id?: string;
+  cause?: string;
+  triggered_by?: string;
+  parent_execution_id?: string;
+  /** Keyset: rows older than this id. */
+  before?: string;
+  limit: number;
+}
+
+/** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
+export interface WriteVerbs {
+  // -- the life of an execution
+  enqueue: [EnqueueArgs, EnqueueResult];
+  claim_next: [ClaimNextArgs, ClaimNextResult];
+  /** The second gate: compare-and-set, refuses cancelled and reaped rows, renews the lease. */
+  begin: [
+    { attempt_id: string; token: string; lease_ms: number },
+    { go: boolean; why: 'cancelled' | 'reaped' | 'unknown' | null },
+  ];
+  renew: [
+    {
+      runner_id: string;
+      room: RunnerRoom;
+      lease_ms: number;
+      attempts: {
+        attempt: string;
+        token: string;
+        proof: ProofOfLife | null;
+        started_at: number | null;
+        cpu_ms: number | null;
+        rss_bytes: number | null;
+      }[];
+    },
+    RenewResult[],
+  ];
+  settle: [SettleArgs, SettleResult];
+  /** queued → cancelled at once; running/waiting → the runner is told; the children of its open calls with it. */
+  cancel: [
+    { execution_id: string; by: string; reason: string | null },
+    {
+      result: 'terminated' | 'cancelled_while_queued' | 'already_finished' | 'not_found';
+      execution: ExecutionRow | null;
+    },
+  ];
+  clear_queue: [{ agent_id: string; by: string }, { cancelled: number }];
+  /** Ends rows whose queue budget ran out, with their exact text; gives the next expiry. */
+  expire_budgets: [{ limits: ClaimLimits; max: number }, { expired: string[]; next_expiry: number | null }];
+  /** Marks silent, frees never-begun rows, ends proven-dead or graced-out attempts. Each row alone. */
+  reap: [
+    {
+      lease_ms: number;
+      grace_ms: number;
+      same_host: { host: string; boot_id: string; alive: string[] } | null;
+      max: number;
+    },
+    { silent: string[]; requeued: string[]; lost: string[] },
+  ];
+  /** A starting server gives every lease a whole term anew (R23). */
+  adopt_leases: [{ lease_ms: number }, { adopted: number }];
+  // -- calls between agents: yield and resume (R17)
+  open_call: [
+    { call_id: string; caller: { execution_id: string; token: string }; child_ids: string[] },
+    { ok: true } | Refusal,
+  ];
+  abandon_call: [{ call_id: string; caller_token: string }, { ok: boolean }];
+  // -- agents, credentials, people, settings
+  create_agent: [{ agent: AgentRow }, AgentRow | Refusal];
+  update_agent: [
+    { id: string; patch: Partial<Omit<AgentRow, 'id' | 'name' | 'owner_id' | 'created_at'>> },
+    AgentRow | null,
+  ];
+  delete_agent: [{ id: string; by: string }, { deleted: boolean; cancelled: number }];
+  put_credential: [{ credential: CredentialRow }, CredentialRow | Refusal];
+  delete_credential: [{ id: string }, { deleted: boolean }];
+  put_setting: [{ key: string; value: string | null }, { ok: true }];
+  set_paused: [{ paused: boolean; by: string }, { paused: boolean }];
+  create_user: [{ user: UserRow }, UserRow | Refusal];
+  set_password: [{ user_id: string; password_hash: string }, { ok: boolean }];
+  create_login: [{ login: LoginRow }, { ok: true }];
+  delete_login: [{ hash: string }, { ok: true }];
+  create_key: [{ key: KeyRow }, KeyRow];
+  touch_key: [{ id: string }, { ok: true }];
+  revoke_key: [{ id: string; remove: boolean }, { found: boolean }];
+  put_runner: [{ runner: RunnerRow }, RunnerRow];
+  delete_runner: [{ id: string }, { deleted: boolean }];
+  clear_chat: [{ agent_id: string }, { cleared: number }];
+  put_operator_item: [
+    { item: NewOperatorItem; agent_name: string | null; execution_id: string | null },
+    OperatorItemRow,
+  ];
+  answer_operator_item: [
+    { id: string; status: 'acknowledged' | 'answered'; answer: string | null; by: string },
+    OperatorItemRow | null,
+  ];
+  audit: [{ id: string; by: string; action: string; target: string; data: Record<string, unknown> }, { ok: true }];
+  /** Highest steady time of this installation, kept so that a restart never goes back (R8). */
+  keep_clock: [{ steady: number }, { ok: true }];
+  /** Deletes old events, logs and terminal rows in small batches; returns how many are left to delete (at least). */
+  retain: [{ events_before: number; executions_before: number; max: number }, { deleted: number; more: boolean }];
+}
+
+export interface ReadVerbs {
+  agent_by_name: [{ name: string }, AgentRow | null];
+  agents: [Record<string, never>, AgentRow[]];
+  execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];
+  executions: [ListExecutions, ExecutionRow[]];
+  /** The same with texts, for bodies that show them; at most 200. */
+  executions_with_texts: [ListExecutions, (ExecutionRow & ExecutionTexts)[]];
+  attempts: [{ execution_id: string }, AttemptRow[]];
+  facts: [{ attempt_id: string }, Facts | null];
+  /** The attempt with what `flow/finish.ts` needs to judge: nothing else reads tokens. */
+  attempt_for_finish: [
+    { attempt_id: string },
+    {
+      attempt: AttemptRow;
+      execution: ExecutionRow;
+      agent: AgentRow;
+      credential: CredentialRow | null;
+      session_cost_before: number | null;
+    } | null,
+  ];
+  waits: [{ execution_ids: string[]; limits: ClaimLimits }, Record<string, WaitInfo>];
+  /** Counts for page, metrics and doctor; from rows. */
+  occupancy: [
+    { limits: ClaimLimits },
+    {
+      fleet: { running: number; waiting: number; queued: number; oldest_queued_at: number | null };
+      agents: { agent_id: string; running: number; waiting: number; queued: number }[];
+      credentials: { credential_id: string; running: number }[];
+      runners: { runner_id: string; live: number }[];
+      waiting_by_reason: Partial<Record<WaitReason, number>>;
+    },
+  ];
+  stats: [
+    { since: number | null },
+    { by_status: Record<string, number>; by_cause: Record<string, number>; cost_usd: number },
+  ];
+  events_after: [{ after: number; limit: number }, { events: EventRow[]; first: number | null; last: number }];
+  log: [
+    { execution_id: string; attempt_id: string | null; after_seq: number; limit: number },
+    { entries: { attempt: string; seq: number; entry: string }[]; has_log: boolean },
+  ];
+  stored_seq: [{ attempt_id: string }, number];
+  long_waits: [
+    { older_than: number; limits: ClaimLimits; limit: number },
+    { execution_id: string; agent_name: string; waited_ms: number; reason: WaitReason }[],
+  ];
+  /** Attempts whose lease has run out, with their proof: the reaper looks at the host. */
+  expired_leases: [
+    { steady: number },
+    { attempt_id: string; execution_id: string; host: string | null; proof: ProofOfLife | null }[],
+  ];
+  attempts_to_stop: [{ runner_id: string }, { attempt_id: string; reason: StopReason }[]];
+  fleet_limits: [{ env_call_limit: number | null; env_queue_timeout_s: number | null }, FleetLimits];
+  credentials: [Record<string, never>, CredentialRow[]];
+  credential_events: [
+    { limit: number },
+    {
+      id: number;
+      at: number;
+      credential_id: string;
+      agent_name: string;
+      execution_id: string;
+      state: string;
+      until: number | null;
+      cause: string;
+      evidence: string;
+    }[],
+  ];
+  setting: [{ key: string }, SettingRow | null];
+  settings: [Record<string, never>, SettingRow[]];
+  user_by_name: [{ username: string }, UserRow | null];
+  user: [{ id: string }, UserRow | null];
+  users: [Record<string, never>, UserRow[]];
+  login: [{ hash: string }, (LoginRow & { user: UserRow }) | null];
+  key_by_hash: [{ hash: string }, KeyRow | null];
+  keys: [Record<string, never>, KeyRow[]];
+  runners: [Record<string, never>, RunnerRow[]];
+  sessions: [{ agent_id: string }, SessionRow[]];
+  session: [{ id: string }, SessionRow | null];
+  operator_items: [{ status: string | null; limit: number }, OperatorItemRow[]];
+  audit_log: [
+    { limit: number; before: string | null },
+    { id: string; at: number; by: string; action: string; target: string; data: Record<string, unknown> }[],
+  ];
+  clock_high_water: [Record<string, never>, number];
+  /** Invariants on the live installation, each with what it found (doctor). */
+  invariants: [{ limits: ClaimLimits }, { name: string; ok: boolean; found: string }[]];
+  ping: [Record<string, never>, { ok: true; schema: number }];
+}
+
+export type Written<V extends keyof WriteVerbs> = { result: WriteVerbs[V][1]; stirred: Stirred };
+
+export interface Store {
+  write<V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0] & At): Promise<Written<V>>;
+  read<V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]): Promise<ReadVerbs[V][1]>;
+  /** Appends log entries of one attempt: durable before it answers; a repeat of stored seqs changes nothing. */
+  appendLog(args: {
+    attempt_id: string;
+    execution_id: string;
+    first_seq: number;
+    entries: string[];
+    now: number;
+  }): Promise<number>;
+  close(): Promise<void>;
+}
