@@ -1,0 +1,95 @@
+/**
+ * Queue → attempt: hands claims to a runner, with the credential lent for this one spawn; the second gate before the spawn
+ * (`begin`); and the leases that keep an attempt this runner's. The policy of the claim is in `store/claim/`, inside the
+ * transaction; nothing here chooses.
+ */
+
+import type { AgentRow } from '../contract/agent.ts';
+import { limits } from '../contract/limits.ts';
+import type {
+  BeginAnswer,
+  ClaimedAgent,
+  ClaimedWork,
+  ClaimRequest,
+  RenewAnswer,
+  RenewRequest,
+} from '../contract/runner-protocol.ts';
+import { lend } from '../credentials/lend.ts';
+import { secretToken } from '../kernel/ids.ts';
+import { commit } from '../record/commit.ts';
+import type { ClaimRow } from '../store/store.ts';
+import type { Deps } from './deps.ts';
+
+export interface Claimed {
+  claims: ClaimedWork[];
+  /** Steady ms at which something becomes claimable by itself. */
+  nextWake: number | null;
+}
+
+export const claimFor = async (deps: Deps, runnerId: string, request: ClaimRequest, max: number): Promise<Claimed> => {
+  const now = deps.kernel.clock.now();
+  const fresh = Array.from({ length: max }, () => ({
+    attempt_id: deps.kernel.ids.next(now),
+    token: secretToken(deps.kernel.random),
+  }));
+  const result = await commit(deps, 'claim_next', {
+    runner_id: runnerId,
+    room: request.room,
+    labels: request.labels,
+    max,
+    lease_ms: limits.leaseMs,
+    fresh,
+    limits: deps.claimLimits(),
+  });
+  return { claims: result.claims.map((c) => claimedWork(deps, c)), nextWake: result.next_wake };
+};
+
+export const begin = (deps: Deps, attemptId: string, token: string): Promise<BeginAnswer> =>
+  commit(deps, 'begin', { attempt_id: attemptId, token, lease_ms: limits.leaseMs });
+
+export const renew = async (deps: Deps, runnerId: string, request: RenewRequest): Promise<RenewAnswer> => ({
+  results: await commit(deps, 'renew', {
+    runner_id: runnerId,
+    room: request.room,
+    lease_ms: limits.leaseMs,
+    attempts: request.attempts,
+  }),
+  lease_ms: limits.leaseMs,
+});
+
+const claimedWork = (deps: Deps, c: ClaimRow): ClaimedWork => ({
+  execution_id: c.execution.id,
+  attempt: c.attempt_id,
+  number: c.execution.attempt,
+  token: c.token,
+  kind: c.execution.kind,
+  agent: claimedAgent(c.agent),
+  message: c.message,
+  options: c.options,
+  cli_session_id: c.execution.cli_session_id,
+  session_cost_before: c.session_cost_before,
+  credential: lend(c.credential, deps.sealer),
+  timeout_s: c.execution.timeout_s,
+  depth: c.execution.depth,
+  lease_ms: limits.leaseMs,
+  resume_ref: c.resume_ref,
+});
+
+const claimedAgent = (a: AgentRow): ClaimedAgent => ({
+  id: a.id,
+  name: a.name,
+  adapter: a.adapter,
+  model: a.model,
+  workspace: a.workspace,
+  executable: a.executable,
+  command: a.command,
+  base_url: a.base_url,
+  env: a.env,
+  memory_bytes: a.memory_bytes,
+  cpu: a.cpu,
+  custom_instructions: a.custom_instructions,
+  permission_mode: a.permission_mode ?? 'acceptEdits',
+  allowed_tools: a.allowed_tools,
+  workspace_mode: a.workspace_mode,
+  max_parallel_tasks: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
+});
