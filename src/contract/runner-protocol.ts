@@ -34,6 +34,8 @@ export const ClaimRequest = z.object({
   max: z.number().int().min(0).max(64).default(8),
   /** Hold the poll this long, at most 25 s. */
   wait_ms: z.number().int().min(0).max(25_000).default(25_000),
+  /** Attempts this runner is stopping already: the poll is not answered early for them again. */
+  stopping: z.array(z.string()).max(1000).default([]),
 });
 export type ClaimRequest = z.infer<typeof ClaimRequest>;
 
@@ -82,7 +84,12 @@ export const ClaimedWork = z.object({
 });
 export type ClaimedWork = z.infer<typeof ClaimedWork>;
 
-export const ClaimAnswer = z.object({ claims: z.array(ClaimedWork), server_time: z.number().int() });
+/** `stops`: attempts of this runner to stop now. The poll is answered at once for them: a cancel must not wait for a renewal. */
+export const ClaimAnswer = z.object({
+  claims: z.array(ClaimedWork),
+  stops: z.array(z.object({ attempt: z.string(), reason: StopReason })).default([]),
+  server_time: z.number().int(),
+});
 export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
 
 export const BeginRequest = z.object({ token: z.string() });
