@@ -1,0 +1,26 @@
+/**
+ * What one run cost, and how sure that is (R41). Claude Code reports its session's cumulative total, also over --resume: the
+ * difference to the total before is this run's. A login by subscription makes it notional: tokens at list price, not billed.
+ */
+import type { CredentialKind } from '../contract/credential.ts';
+import type { StreamFacts } from '../contract/facts.ts';
+
+export type CostKind = 'billed' | 'notional' | 'unknown';
+
+export const runCost = (
+  stream: StreamFacts,
+  before: number | null,
+  credential: CredentialKind | null,
+): { cost_usd: number | null; cost_kind: CostKind | null } => {
+  if (stream.cost_usd === null) return { cost_usd: null, cost_kind: null };
+  const total = stream.cost_usd;
+  // A total below the one before means a new session: it counts whole.
+  const cost = before !== null && total >= before ? total - before : total;
+  const kind =
+    stream.api_key_source === 'ANTHROPIC_API_KEY' || (credential !== null && /api_key$/.test(credential))
+      ? 'billed'
+      : credential === 'claude_oauth' || credential === 'codex_login'
+        ? 'notional'
+        : 'unknown';
+  return { cost_usd: Math.round(cost * 1e9) / 1e9, cost_kind: kind };
+};

@@ -1,0 +1,72 @@
+/**
+ * The runner of this machine as a child of the server: started, started again when it dies, asked to leave at the end. It
+ * runs in a session of its own with its output in a file, so that neither Ctrl-C nor a killed server takes it down: agents
+ * and their endings are its and the holder's, not ours.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Kernel } from '../kernel/kernel.ts';
+
+export interface LocalRunner {
+  /** Asks it to leave and waits for it, at most `ms`. Agents stay with the holder. */
+  stop(ms: number): Promise<void>;
+}
+
+/** Rotated at start: one old file is kept. */
+const logBytes = 16 * 1024 * 1024;
+
+export const startLocalRunner = (
+  kernel: Kernel,
+  p: {
+    node: string;
+    nodeArgs: string[];
+    entry: string;
+    home: string;
+    serverUrl: string;
+    env: Record<string, string | undefined>;
+  },
+): LocalRunner => {
+  let child: ChildProcess | null = null;
+  let stopping = false;
+  let failures = 0;
+  let cancelRestart = () => {};
+  const logFile = join(p.home, 'log', 'runner.log');
+
+  const start = () => {
+    if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > logBytes) renameSync(logFile, `${logFile}.1`);
+    const out = openSync(logFile, 'a', 0o600);
+    const began = kernel.clock.steady();
+    child = spawn(p.node, [...p.nodeArgs, p.entry], {
+      detached: true,
+      stdio: ['ignore', out, out],
+      env: { ...p.env, DROVER_HOME: p.home, DROVER_SERVER_URL: p.serverUrl },
+    });
+    child.on('error', (error) => kernel.log.error('the runner could not be started', { error }));
+    child.on('exit', (code, signal) => {
+      child = null;
+      if (stopping) return;
+      // Quick deaths are spaced out, up to 10 s; one that had lived a minute is replaced at once.
+      failures = kernel.clock.steady() - began > 60_000 ? 0 : failures + 1;
+      const waitMs = failures === 0 ? 0 : Math.min(10_000, 100 * 2 ** failures);
+      kernel.log.warn('the runner ended; it is started again', { code, signal, in_ms: waitMs, log: logFile });
+      cancelRestart = kernel.clock.after(waitMs, start);
+    });
+  };
+  start();
+
+  return {
+    stop: (ms) =>
+      new Promise((resolve) => {
+        stopping = true;
+        cancelRestart();
+        if (child === null) return resolve();
+        const cancel = kernel.clock.after(ms, resolve);
+        child.on('exit', () => {
+          cancel();
+          resolve();
+        });
+        child.kill('SIGTERM');
+      }),
+  };
+};
