@@ -144,3 +144,6 @@ export const readConfig = (env: Record<string, string | undefined> = process.env
     );
   return Object.freeze(config);
 };
+
+/** The environment for the local runner: ours as it is, since it reads its configuration as we do. */
+export const runnerEnvironment = (): Record<string, string | undefined> => ({ ...process.env });

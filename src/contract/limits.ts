@@ -32,6 +32,9 @@ export const limits = {
   logBytes: 256 * 1024 * 1024,
   /** SIGINT, this long, SIGTERM, this long, SIGKILL. */
   stopStepMs: 5_000,
+  /** Claims stop below this share of the host's memory, and below this much free disk. */
+  memoryFloor: 0.1,
+  diskFloorBytes: 2 * 1024 ** 3,
   idempotencyMs: 24 * 3_600_000,
   defaultRetries: 2,
 } as const;

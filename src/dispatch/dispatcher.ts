@@ -27,8 +27,6 @@ interface Poll {
 export const createDispatcher = (deps: Deps): Dispatcher => {
   const { clock, log } = deps.kernel;
   const polls = new Set<Poll>();
-  /** Stops that a runner was told by a poll; renewals repeat them, so a poll need not. */
-  const told = new Map<string, Set<string>>();
   let claimable = false;
   let stops = false;
   let pumping = false;
@@ -37,9 +35,7 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
 
   const answerStops = async (poll: Poll): Promise<boolean> => {
     const all = await deps.store.read('attempts_to_stop', { runner_id: poll.runnerId });
-    const known = told.get(poll.runnerId) ?? new Set();
-    const fresh = all.filter((s) => !known.has(s.attempt_id));
-    told.set(poll.runnerId, new Set(all.map((s) => s.attempt_id)));
+    const fresh = all.filter((s) => !poll.request.stopping.includes(s.attempt_id));
     if (fresh.length === 0) return false;
     poll.answer({
       claims: [],

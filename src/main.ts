@@ -1,0 +1,148 @@
+/**
+ * Builds everything, starts it in order, stops it in reverse: home, store, owner, server, sweeps, runner. The only place that
+ * does. The runner starts the holder, which outlives them all and keeps the agents.
+ */
+import { rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildApp } from './api/app.ts';
+import { ensureOwner } from './api/first-start.ts';
+import { type Config, ConfigError, readConfig, runnerEnvironment } from './config.ts';
+import { Fault } from './contract/errors.ts';
+import { limits } from './contract/limits.ts';
+import { loadSealer } from './credentials/key-file.ts';
+import { createDispatcher } from './dispatch/dispatcher.ts';
+import { startSweeps } from './dispatch/sweeps.ts';
+import type { Deps } from './flow/deps.ts';
+import { systemClock } from './kernel/clock.ts';
+import { systemRandom, timeOrderedIds } from './kernel/ids.ts';
+import type { Kernel } from './kernel/kernel.ts';
+import { jsonLog } from './kernel/log.ts';
+import { commit } from './record/commit.ts';
+import { createEndings } from './record/endings.ts';
+import { createFeed } from './record/feed.ts';
+import { createFleetLimits } from './record/fleet-limits.ts';
+import { prepareHome } from './server/home.ts';
+import { aliveProcess, bootId } from './server/host.ts';
+import { startLocalRunner } from './server/local-runner.ts';
+import { openStore } from './store/open.ts';
+
+/** How long Ctrl-C waits for requests under way and for the runner to hand over. */
+const drainMs = 5_000;
+
+const start = async (config: Readonly<Config>) => {
+  const log = jsonLog(config.logLevel, (line) => process.stderr.write(line), Date.now);
+  prepareHome(config.home);
+  const store = await openStore({ home: config.home, log });
+  const clock = systemClock(await store.read('clock_high_water', {}));
+  const kernel: Kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
+
+  const feed = await createFeed({ store, kernel });
+  const endings = createEndings({ store, kernel });
+  const fleetLimits = createFleetLimits({ store, config });
+  const deps: Deps = {
+    kernel,
+    config,
+    store,
+    sealer: loadSealer(config, systemRandom),
+    endings,
+    feed,
+    fleetLimits: fleetLimits.get,
+    claimLimits: () => ({
+      agent_call_limit: config.agentCallLimit ?? limits.agentCallLimit.default,
+      max_depth: config.maxCallDepth,
+      memory_floor: limits.memoryFloor,
+      disk_floor_bytes: limits.diskFloorBytes,
+    }),
+    stir: (stirred) => {
+      fleetLimits.stir(stirred);
+      feed.stir(stirred);
+      endings.stir(stirred);
+      dispatcher.stir(stirred);
+    },
+  };
+  const dispatcher = createDispatcher(deps);
+  await ensureOwner(deps);
+  await commit(deps, 'adopt_leases', { lease_ms: limits.leaseMs });
+
+  const here = dirname(fileURLToPath(import.meta.url));
+  const app = await buildApp({ ...deps, dispatcher, pageDir: join(here, '..', 'web') });
+  const url = await app.listen({ host: config.host, port: config.port }).catch((cause) => {
+    throw listenFault(cause, config);
+  });
+  const sweeps = startSweeps(deps, { name: hostname(), bootId: bootId(), alive: aliveProcess });
+  writeFileSync(join(config.home, 'run', 'server.json'), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
+  const bundled = import.meta.url.endsWith('.js');
+  const runner = startLocalRunner(kernel, {
+    node: process.execPath,
+    nodeArgs: ['--max-semi-space-size=2', '--max-old-space-size=96'],
+    entry: join(here, bundled ? 'runner.js' : 'runner/entry.ts'),
+    home: config.home,
+    serverUrl: url,
+    env: runnerEnvironment(),
+  });
+  return { kernel, store, url, app, dispatcher, sweeps, runner };
+};
+
+const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fault => {
+  const where = `${config.host}:${config.port}`;
+  if (cause.code === 'EADDRINUSE')
+    return new Fault(
+      'not_ready',
+      `Port ${where} is in use. Stop what listens there, or set DROVER_PORT to another port.`,
+      { cause },
+    );
+  if (cause.code === 'EACCES')
+    return new Fault('not_ready', `This user may not listen on ${where}. Set DROVER_PORT to a port above 1023.`, {
+      cause,
+    });
+  if (cause.code === 'EADDRNOTAVAIL')
+    return new Fault('not_ready', `This host has no address ${config.host}. Set DROVER_HOST to one of its own.`, {
+      cause,
+    });
+  return new Fault('not_ready', `Cannot listen on ${where}: ${cause.message}.`, { cause });
+};
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+const main = async () => {
+  const config = readConfig();
+  const s = await start(config);
+  say(`Drover is ready: ${s.url}`);
+  say(`  sign in   with the token in ${join(config.home, 'owner.token')} at the first visit`);
+  say('  try it    bin/drover demo (five agents that end in five ways; needs no key)');
+  say('  stop      Ctrl-C; agents that run stay with the holder and are picked up by the next start');
+
+  let leaving = false;
+  const leave = async () => {
+    if (leaving) {
+      say('Leaving at once. Agents stay with the holder.');
+      process.exit(130);
+    }
+    leaving = true;
+    const { fleet } = await s.store.read('occupancy', {
+      limits: { agent_call_limit: 1, max_depth: 1, memory_floor: 0, disk_floor_bytes: 0 },
+    });
+    const live = fleet.running + fleet.waiting;
+    say(
+      live === 0
+        ? 'Stopping. No agent runs.'
+        : `Stopping. ${live} ${live === 1 ? 'agent keeps' : 'agents keep'} running under the holder; start again and their endings are recorded. Ctrl-C once more leaves at once.`,
+    );
+    s.dispatcher.close();
+    await s.runner.stop(drainMs);
+    await s.sweeps.stop();
+    await Promise.race([s.app.close(), s.kernel.clock.sleep(drainMs)]);
+    await s.store.close();
+    rmSync(join(config.home, 'run', 'server.json'), { force: true });
+    process.exit(0);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void leave());
+};
+
+main().catch((error) => {
+  const known = error instanceof ConfigError || error instanceof Fault;
+  process.stderr.write(known ? `drover: ${error.message}\n` : `drover: ${error?.stack ?? error}\n`);
+  process.exit(error instanceof ConfigError ? 2 : 1);
+});
