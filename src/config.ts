@@ -19,6 +19,8 @@ export interface Config {
   claudeBin: string | null;
   serverUrl: string | null;
   runnerToken: string | null;
+  /** The CLI's key; null = DROVER_HOME/owner.token. */
+  token: string | null;
   /** Null = not set by hand: the default applies, and R12 treats it so. */
   agentCallLimit: number | null;
   queueTimeoutS: number | null;
@@ -54,6 +56,7 @@ export const settings = {
   DROVER_LOG_LEVEL: { default: 'info', about: logLevels.join(', ') },
   DROVER_CLAUDE_BIN: { default: '', about: 'The claude program; empty = from PATH.' },
   DROVER_SERVER_URL: { default: '', about: 'For a runner or CLI elsewhere: the server.' },
+  DROVER_TOKEN: { default: '', about: 'For the CLI: an API key; empty = the token in DROVER_HOME/owner.token.' },
   DROVER_RUNNER_TOKEN: { default: '', about: 'For a runner elsewhere: its key.' },
   BACKEND_AGENT_CALL_LIMIT: {
     default: String(limits.agentCallLimit.default),
@@ -115,6 +118,7 @@ export const readConfig = (env: Record<string, string | undefined> = process.env
     claudeBin: get('DROVER_CLAUDE_BIN', text),
     serverUrl: get('DROVER_SERVER_URL', url),
     runnerToken: get('DROVER_RUNNER_TOKEN', text),
+    token: get('DROVER_TOKEN', text),
     agentCallLimit: get('BACKEND_AGENT_CALL_LIMIT', whole(limits.agentCallLimit.min, limits.agentCallLimit.max)),
     queueTimeoutS: get('BACKEND_AGENT_CALL_QUEUE_TIMEOUT_S', whole(limits.queueTimeoutS.min, limits.queueTimeoutS.max)),
     durableQueueTimeoutS: get(

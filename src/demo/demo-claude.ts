@@ -1,7 +1,7 @@
 /**
  * The program of the demo's agents: stands in for Claude Code so that `drover demo` needs neither it nor a key. It reads
- * the options that matter to the stream (session, permission mode), plays the scene named in its environment, and ends as
- * that scene ends. It is a shim and says so in every text and in its version.
+ * the options that matter to the stream (session, permission mode), plays the scene that bin/demo-claude took from the
+ * environment, and ends as that scene ends. It is a shim and says so in every text and in its version.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +17,7 @@ const { values } = parseArgs({
   allowPositionals: true,
   options: {
     version: { type: 'boolean', short: 'v' },
+    scene: { type: 'string' },
     resume: { type: 'string', short: 'r' },
     'session-id': { type: 'string' },
     'permission-mode': { type: 'string' },
@@ -31,7 +32,7 @@ const given = (name: keyof typeof values): string | null => {
 if (values.version === true) {
   process.stdout.write(`${shimVersion} (shim of drover demo, not Claude Code)\n`);
 } else {
-  const scene = process.env[sceneEnv];
+  const scene = given('scene');
   if (!isScene(scene)) {
     process.stderr.write(`demo-claude: set ${sceneEnv} to one of ${scenes.join(', ')}.\n`);
     process.exit(1);

@@ -6,10 +6,10 @@
 export const scenes = ['success', 'oom', 'killed', 'login', 'limit'] as const;
 export type Scene = (typeof scenes)[number];
 
-export const isScene = (text: string | undefined): text is Scene =>
-  text !== undefined && (scenes as readonly string[]).includes(text);
+export const isScene = (text: string | null): text is Scene =>
+  text !== null && (scenes as readonly string[]).includes(text);
 
-/** The name of the variable in the agent's `env` that picks the scene. */
+/** The variable in the agent's `env` that picks the scene; bin/demo-claude hands it on as `--scene`. */
 export const sceneEnv = 'DROVER_DEMO_SCENE';
 
 /** The memory limit of every demo agent. Enough for the shim (about 50 MB) in all scenes but one. */
