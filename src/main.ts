@@ -56,7 +56,7 @@ const start = async (config: Readonly<Config>) => {
       disk_floor_bytes: limits.diskFloorBytes,
     }),
     stir: (stirred) => {
-      fleetLimits.stir(stirred);
+      if (stirred.limits_changed) fleetLimits.forget();
       feed.stir(stirred);
       endings.stir(stirred);
       dispatcher.stir(stirred);

@@ -38,6 +38,8 @@ export interface Stirred {
   stops: { execution_id: string; runner_id: string }[];
   /** The newest event id after the commit. */
   last_event: number;
+  /** A fleet limit or the pause changed: values kept in memory are stale. */
+  limits_changed?: boolean;
 }
 
 export interface EnqueueArgs {
