@@ -1,0 +1,248 @@
+/**
+ * The typed client of page and CLI: one method per route that they use, bodies as in wire.ts. It holds no state but its
+ * address and its credentials, decides nothing, and never waits in one request for the length of a run: a synchronous
+ * call asks for a short wait (`Prefer: wait`) and goes on by the id that it is given.
+ */
+import type { AgentSpec } from '../contract/agent.ts';
+import type { EventRow } from '../contract/events.ts';
+import { isTerminal } from '../contract/execution.ts';
+import { type Pause, pause } from './pause.ts';
+import { ApiError, type Ask, type Auth, request, type Wire } from './request.ts';
+import { follow } from './stream.ts';
+import type {
+  AcceptedBody,
+  AgentBody,
+  AnswerBody,
+  ExecutionBody,
+  LimitsBody,
+  LogBody,
+  OperatorItemBody,
+  RunnerBody,
+  StatsBody,
+  TerminateBody,
+  UserBody,
+} from './wire.ts';
+
+export interface World {
+  fetch?: typeof fetch;
+  pause?: Pause;
+  /** A stream without a byte for this long is taken for dead. */
+  idleMs?: number;
+}
+
+export interface WorkBody {
+  message: string;
+  model?: string;
+  session?: string;
+  allowed_tools?: string[];
+  system_prompt?: string;
+  timeout_seconds?: number;
+  max_turns?: number;
+  priority?: string;
+  resume_session_id?: string;
+}
+
+export interface WorkOptions {
+  idempotencyKey?: string;
+  /** Seconds to hold this one request; beyond it the answer is the id. */
+  waitS?: number;
+  signal?: AbortSignal;
+}
+
+/** Either it ended within the wait, or it goes on under its id. */
+export type Submitted =
+  | { ended: true; execution_id: string | null; replay: boolean; answer: AnswerBody }
+  | { ended: false; execution_id: string; replay: boolean };
+
+export interface ListQuery {
+  status?: string;
+  agent?: string;
+  cause?: string;
+  triggered_by?: string;
+  after?: string;
+  limit?: number;
+}
+
+export interface ExecutionPage {
+  executions: ExecutionBody[];
+  next: string | null;
+}
+
+export type FeedItem =
+  | { kind: 'up'; first: boolean }
+  | { kind: 'event'; event: EventRow }
+  /** What was asked for is older than what is kept: read everything again. */
+  | { kind: 'reset'; last: number }
+  | { kind: 'down'; error: Error; retryMs: number };
+
+export type TranscriptItem =
+  | { kind: 'up'; first: boolean }
+  | { kind: 'entry'; entry: Record<string, unknown> }
+  | { kind: 'ended' }
+  | { kind: 'down'; error: Error; retryMs: number };
+
+const id = encodeURIComponent;
+
+const parsed = (data: string): Record<string, unknown> | null => {
+  try {
+    const value: unknown = JSON.parse(data);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+};
+
+export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
+  const wire: Wire = { baseUrl, auth, fetch: world.fetch ?? ((input, init) => fetch(input, init)) };
+  const rest = world.pause ?? pause;
+  const ask = async <T>(path: string, o: Ask = {}): Promise<T> => (await request<T>(wire, path, o)).body;
+
+  const submit = async (agent: string, kind: 'chat' | 'task', body: object, o: WorkOptions): Promise<Submitted> => {
+    const headers: Record<string, string> = {};
+    if (o.idempotencyKey !== undefined) headers['idempotency-key'] = o.idempotencyKey;
+    if (o.waitS !== undefined) headers.prefer = `wait=${o.waitS}`;
+    const a = await request<AnswerBody | AcceptedBody>(wire, `/api/agents/${id(agent)}/${kind}`, {
+      method: 'POST',
+      json: body,
+      headers,
+      signal: o.signal,
+      timeoutMs: ((o.waitS ?? 15) + 15) * 1000,
+    });
+    const replay = a.headers.get('x-idempotent-replay') === 'true';
+    const rowId = a.headers.get('x-execution-id');
+    if (a.status !== 202) return { ended: true, execution_id: rowId, replay, answer: a.body as AnswerBody };
+    return { ended: false, execution_id: (a.body as AcceptedBody).execution_id ?? rowId, replay };
+  };
+
+  const execution = (executionId: string, signal?: AbortSignal) =>
+    ask<ExecutionBody>(`/api/executions/${id(executionId)}`, { signal });
+
+  async function* transcript(
+    agent: string,
+    executionId: string,
+    o: { signal?: AbortSignal } = {},
+  ): AsyncGenerator<TranscriptItem> {
+    // The stream replays from its start on each connection: after a drop, what was given out already is passed over.
+    let given = 0;
+    let seen = 0;
+    const path = `/api/agents/${id(agent)}/executions/${id(executionId)}/stream`;
+    for await (const item of follow(wire, path, { ...o, pause: rest, idleMs: world.idleMs })) {
+      if (item.kind !== 'message') {
+        if (item.kind === 'up') seen = 0;
+        yield item;
+        continue;
+      }
+      const entry = parsed(item.message.data);
+      if (entry === null) continue;
+      if (entry.type === 'stream_end') {
+        yield { kind: 'ended' };
+        return;
+      }
+      seen++;
+      if (seen <= given) continue;
+      given = seen;
+      yield { kind: 'entry', entry };
+    }
+  }
+
+  return {
+    // -- first start, sign in
+    setupStatus: () => ask<{ setup_completed: boolean; owner_token_file?: string }>('/api/setup/status'),
+    setAdminPassword: (b: { password: string; confirm_password: string; setup_token: string }) =>
+      ask<{ success: boolean }>('/api/setup/admin-password', { method: 'POST', json: b }),
+    login: (username: string, password: string, headers: Record<string, string> = {}) =>
+      ask<{ access_token?: string; token_type: string; csrf_token?: string }>('/token', {
+        method: 'POST',
+        form: { username, password },
+        headers,
+      }),
+    logout: () => ask<unknown>('/api/logout', { method: 'POST' }),
+    me: () => ask<UserBody & { csrf_token?: string }>('/api/users/me'),
+    version: () => ask<{ version: string }>('/api/version'),
+    health: () => ask<{ status: string; uptime_s: number; loop_lag_p99_ms: number }>('/health'),
+
+    // -- agents
+    agents: () => ask<AgentBody[]>('/api/agents'),
+    agent: (name: string) => ask<AgentBody & Record<string, unknown>>(`/api/agents/${id(name)}`),
+    createAgent: (spec: Partial<AgentSpec> & { name: string }) =>
+      ask<AgentBody>('/api/agents', { method: 'POST', json: spec }),
+    deleteAgent: (name: string) => ask<unknown>(`/api/agents/${id(name)}`, { method: 'DELETE' }),
+    startAgent: (name: string) => ask<{ message: string }>(`/api/agents/${id(name)}/start`, { method: 'POST' }),
+    stopAgent: (name: string, force = false) =>
+      ask<{ message: string }>(`/api/agents/${id(name)}/stop`, { method: 'POST', query: { force: force || null } }),
+
+    // -- work
+    chat: (agent: string, body: WorkBody, o: WorkOptions = {}) => submit(agent, 'chat', body, o),
+    task: (agent: string, body: WorkBody & { async_mode?: boolean }, o: WorkOptions = {}) =>
+      submit(agent, 'task', body, o),
+    execution,
+    executions: async (query: ListQuery = {}): Promise<ExecutionPage> => {
+      const body = await ask<ExecutionBody[] | ({ executions: ExecutionBody[] } & Record<string, unknown>)>(
+        '/api/executions',
+        { query: { ...query } },
+      );
+      if (Array.isArray(body)) return { executions: body, next: null };
+      return { executions: body.executions, next: typeof body.next === 'string' ? body.next : null };
+    },
+    stats: () => ask<StatsBody>('/api/executions/stats'),
+    terminate: (agent: string, executionId: string, reason?: string) =>
+      ask<TerminateBody>(`/api/agents/${id(agent)}/executions/${id(executionId)}/terminate`, {
+        method: 'POST',
+        json: reason === undefined ? {} : { reason },
+      }),
+    log: (agent: string, executionId: string) =>
+      ask<LogBody>(`/api/agents/${id(agent)}/executions/${id(executionId)}/log`),
+    transcript,
+    /** Returns the row once it is terminal, however long that takes; server restarts and dropped lines do not end it. */
+    untilEnded: async (executionId: string, signal?: AbortSignal): Promise<ExecutionBody> => {
+      let distanceMs = 250;
+      for (;;) {
+        signal?.throwIfAborted();
+        try {
+          const row = await execution(executionId, signal);
+          if (isTerminal(row.status)) return row;
+          distanceMs = Math.min(2_000, distanceMs * 1.5);
+          await rest(distanceMs, signal);
+        } catch (e) {
+          if (!(e instanceof ApiError) || (e.status !== 0 && e.status < 500 && e.status !== 429)) throw e;
+          distanceMs = Math.min(5_000, distanceMs * 2);
+          await rest(e.retryAfterMs ?? distanceMs, signal);
+        }
+      }
+    },
+
+    // -- fleet
+    limits: () => ask<LimitsBody>('/api/fleet/limits'),
+    setLimits: (b: { agent_call_limit?: number; queue_timeout_s?: number }) =>
+      ask<LimitsBody>('/api/fleet/limits', { method: 'PUT', json: b }),
+    pause: () => ask<{ paused: boolean }>('/api/fleet/pause', { method: 'POST' }),
+    resume: () => ask<{ paused: boolean }>('/api/fleet/resume', { method: 'POST' }),
+    runners: () => ask<RunnerBody[]>('/api/runners'),
+    operatorItems: () => ask<OperatorItemBody[]>('/api/operator-queue', { query: { status: 'open' } }),
+    acknowledge: (itemId: string) =>
+      ask<OperatorItemBody>(`/api/operator-queue/${id(itemId)}/acknowledge`, { method: 'POST' }),
+
+    /** Every change in id order, for ever; goes on after drops where it stopped. */
+    async *events(o: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<FeedItem> {
+      const lines = follow(wire, '/api/events', {
+        signal: o.signal,
+        pause: rest,
+        idleMs: world.idleMs,
+        query: { after: o.after },
+      });
+      for await (const item of lines) {
+        if (item.kind !== 'message') {
+          yield item;
+          continue;
+        }
+        const body = parsed(item.message.data);
+        if (item.message.event === 'reset') yield { kind: 'reset', last: Number(body?.last ?? item.message.id ?? 0) };
+        else if (typeof body?.type === 'string') yield { kind: 'event', event: body as unknown as EventRow };
+      }
+    },
+    /** For routes without a method of their own. */
+    request: <T>(path: string, o: Ask = {}) => request<T>(wire, path, o),
+  };
+};
+
+export type Client = ReturnType<typeof client>;

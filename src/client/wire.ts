@@ -1,0 +1,188 @@
+/**
+ * The bodies that page and CLI read, as api.md names them: times are ISO 8601 strings. Only what they use is written down;
+ * a field that an older server does not send is optional, and readers treat it as not known.
+ */
+import type { Cause } from '../contract/causes.ts';
+import type { ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
+import type { WaitReason } from '../contract/limits.ts';
+import type { Role } from '../contract/principal.ts';
+import type { Decision, Verdict } from '../contract/verdict.ts';
+
+export type Iso = string;
+
+export interface WaitBody {
+  reason: WaitReason;
+  /** Its place in its lane, from 1. */
+  position: number;
+  lanes_ahead: number;
+  since: Iso | null;
+  until: Iso | null;
+}
+
+export interface AttemptBody {
+  id: string;
+  number: number;
+  runner_id: string | null;
+  credential_id: string | null;
+  claimed_at: Iso | null;
+  begun_at: Iso | null;
+  started_at: Iso | null;
+  ended_at: Iso | null;
+  verdict: Verdict | null;
+  decision: Decision | null;
+  late: boolean;
+  cost_usd: number | null;
+  /** What of the facts is shown; absent until the attempt has ended. */
+  memory?: { limit_bytes: number | null; peak_bytes: number | null; held_by: string } | null;
+  workspace?: {
+    mode: string;
+    path: string;
+    ref: string | null;
+    commit: string | null;
+    files_changed: number | null;
+    insertions: number | null;
+    deletions: number | null;
+    keep_error: string | null;
+  } | null;
+  denied_tools?: string[];
+  isolation?: string | null;
+  exit_code?: number | null;
+  signal?: string | null;
+}
+
+export interface ExecutionBody {
+  id: string;
+  agent_name: string;
+  status: ExecutionStatus;
+  /** `waiting` while blocked in a call to another agent, for pollers that only know `running`. */
+  phase?: string | null;
+  kind?: ExecutionKind;
+  class?: ExecutionClass;
+  depth?: number;
+  parent_execution_id?: string | null;
+  session_id?: string | null;
+  message: string;
+  response: string | null;
+  error: string | null;
+  cause: Cause | null;
+  verdict: Verdict | null;
+  secondary: Cause[];
+  attention: string[];
+  started_at: Iso | null;
+  completed_at: Iso | null;
+  queued_at: Iso;
+  not_before?: Iso | null;
+  cancel_requested_at?: Iso | null;
+  duration_ms: number | null;
+  queued_ms?: number | null;
+  timeout_seconds?: number;
+  triggered_by: Trigger;
+  cost: number | null;
+  cost_kind?: 'billed' | 'notional' | 'unknown' | null;
+  context_used: number | null;
+  context_max: number | null;
+  input_tokens?: number | null;
+  output_tokens?: number | null;
+  tool_calls?: number | null;
+  turns?: number | null;
+  silent?: boolean;
+  attempt?: number;
+  attempts?: AttemptBody[];
+  wait: WaitBody | null;
+  /** What runs inside it now. */
+  active_tool?: string | null;
+}
+
+export interface AgentBody {
+  name: string;
+  status: 'running' | 'stopped';
+  type: string | null;
+  owner: string | null;
+  is_owner: boolean;
+  adapter?: string;
+  model?: string | null;
+  workspace?: string | null;
+  max_parallel_tasks?: number | null;
+  running?: number;
+  waiting?: number;
+  queued?: number;
+}
+
+export interface LimitsBody {
+  agent_call_limit: number;
+  agent_call_limit_source: 'setting' | 'environment' | 'default';
+  queue_timeout_s: number;
+  queue_timeout_source: 'setting' | 'environment' | 'default';
+  ceiling: number;
+  paused: boolean;
+  running: number;
+  waiting: number;
+  queued: number;
+  oldest_queued_at: Iso | null;
+  waiting_by_reason: Partial<Record<WaitReason, number>>;
+  agents?: { agent_name: string; running: number; waiting: number; queued: number; max_parallel_tasks: number }[];
+}
+
+export interface OperatorItemBody {
+  id: string;
+  kind: 'alert' | 'question' | 'approval';
+  priority: 'low' | 'normal' | 'high';
+  agent_name: string | null;
+  execution_id: string | null;
+  title: string;
+  evidence: string[];
+  status: 'open' | 'acknowledged' | 'answered' | 'closed';
+  count?: number;
+  created_at?: Iso;
+  updated_at?: Iso;
+}
+
+export interface RunnerBody {
+  id: string;
+  name: string;
+  host: string | null;
+  version: string | null;
+  isolation: string | null;
+  last_seen: Iso | null;
+  slots?: number | null;
+}
+
+export interface UserBody {
+  username: string;
+  email: string | null;
+  role: Role;
+}
+
+export interface StatsBody {
+  by_status: Record<string, number>;
+  by_cause: Record<string, number>;
+  cost_usd: number;
+}
+
+export interface LogBody {
+  execution_id: string;
+  has_log: boolean;
+  log: Record<string, unknown>[];
+}
+
+/** A finished synchronous answer of chat and task. */
+export interface AnswerBody {
+  response: string;
+  session_id: string | null;
+  timestamp: Iso;
+  metadata: Record<string, unknown>;
+  execution_log: unknown[];
+  task_execution_id?: string;
+  execution?: { id: string; queue_status: string; was_queued: boolean };
+}
+
+/** Accepted, not ended: the row has this id whatever happens to the connection. */
+export interface AcceptedBody {
+  status: 'accepted' | 'queued';
+  execution_id: string;
+  agent_name: string;
+  message: string;
+  async_mode?: boolean;
+}
+
+export type TerminateBody = { status: 'terminated' | 'cancelled_while_queued' | 'already_finished' };
