@@ -15,3 +15,12 @@ export const principalScope = (p: Principal): string =>
     : p.kind === 'execution'
       ? `execution:${p.executionId}`
       : `${p.kind}:${p.id}`;
+
+/** What an attempt's process calls with: it names its own execution, and the attempt's token proves it. */
+const executionPrefix = 'drx_';
+export const executionBearer = (executionId: string, token: string): string =>
+  `${executionPrefix}${executionId}.${token}`;
+export const parseExecutionBearer = (bearer: string): { executionId: string; token: string } | null => {
+  const m = /^drx_([0-9a-z]{1,64})\.([\w-]{1,128})$/.exec(bearer);
+  return m ? { executionId: m[1]!, token: m[2]! } : null;
+};

@@ -383,6 +383,8 @@ export interface ReadVerbs {
   login: [{ hash: string }, (LoginRow & { user: UserRow }) | null];
   key_by_hash: [{ hash: string }, KeyRow | null];
   keys: [Record<string, never>, KeyRow[]];
+  /** The execution that a token of a live attempt speaks for (running or waiting, newest attempt); null = not any more. */
+  caller: [{ execution_id: string; token: string }, { agent_id: string; agent_name: string } | null];
   runners: [Record<string, never>, RunnerRow[]];
   sessions: [{ agent_id: string }, SessionRow[]];
   session: [{ id: string }, SessionRow | null];
