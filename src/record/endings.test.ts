@@ -18,15 +18,17 @@ const rows = (initial: Record<string, ExecutionStatus>) => {
   return { state, store };
 };
 
+const endingsOver = (store: Pick<Store, 'read'>, clock = manualClock()) => createEndings({ store, kernel: { clock } });
+
 describe('waiting for an ending', () => {
   it('answers at once for a row that has ended already', async () => {
     const { store } = rows({ a: 'failed' });
-    expect(await createEndings(store, manualClock()).wait('a', null)).toBe(true);
+    expect(await endingsOver(store).wait('a', null)).toBe(true);
   });
 
   it('answers every waiter of a row when its commit is told, and no other', async () => {
     const { store } = rows({ a: 'running', b: 'running' });
-    const endings = createEndings(store, manualClock());
+    const endings = endingsOver(store);
     const answers: string[] = [];
     const waits = [
       endings.wait('a', null).then((ended) => answers.push(`a1 ${ended}`)),
@@ -34,7 +36,7 @@ describe('waiting for an ending', () => {
     ];
     const other = new AbortController();
     const b = endings.wait('b', null, other.signal);
-    endings.ended(['a']);
+    endings.stir({ ended: ['a'] });
     await Promise.all(waits);
     expect(answers).toEqual(['a1 true', 'a2 true']);
     other.abort();
@@ -43,21 +45,21 @@ describe('waiting for an ending', () => {
 
   it('misses no ending that falls between the look and the news', async () => {
     const { state, store } = rows({ a: 'running' });
-    const endings = createEndings(store, manualClock());
+    const endings = endingsOver(store);
     // The store still shows the old state to the first look, and the news comes before that look is answered.
     const wait = endings.wait('a', 1000);
     state.status.a = 'success';
-    endings.ended(['a']);
+    endings.stir({ ended: ['a'] });
     expect(await wait).toBe(true);
   });
 
   it('gives up after its bound, by the clock it was given, and leaves nothing behind', async () => {
     const { state, store } = rows({ a: 'queued' });
     const clock = manualClock();
-    const endings = createEndings(store, clock);
+    const endings = endingsOver(store, clock);
     const wait = endings.wait('a', 2_000);
     await clock.advance(1_999);
-    endings.ended(['b']);
+    endings.stir({ ended: ['b'] });
     await clock.advance(1);
     expect(await wait).toBe(false);
     const before = state.reads;
@@ -68,16 +70,16 @@ describe('waiting for an ending', () => {
   it('gives up when its client goes away', async () => {
     const { store } = rows({ a: 'running' });
     const gone = new AbortController();
-    const wait = createEndings(store, manualClock()).wait('a', null, gone.signal);
+    const wait = endingsOver(store).wait('a', null, gone.signal);
     gone.abort();
     expect(await wait).toBe(false);
-    expect(await createEndings(store, manualClock()).wait('a', null, gone.signal)).toBe(false);
+    expect(await endingsOver(store).wait('a', null, gone.signal)).toBe(false);
   });
 
   it('finds an ending whose news was lost', async () => {
     const { state, store } = rows({ a: 'running' });
     const clock = manualClock();
-    const wait = createEndings(store, clock).wait('a', null);
+    const wait = endingsOver(store, clock).wait('a', null);
     await clock.advance(1);
     state.status.a = 'cancelled';
     await clock.advance(15_000);
@@ -86,7 +88,7 @@ describe('waiting for an ending', () => {
 
   it('says false for a row that does not exist, and fails when the store does', async () => {
     const { state, store } = rows({});
-    const endings = createEndings(store, manualClock());
+    const endings = endingsOver(store);
     expect(await endings.wait('nobody', null)).toBe(false);
     state.fail = true;
     await expect(endings.wait('a', null)).rejects.toThrow('the store is away');

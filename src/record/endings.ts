@@ -5,18 +5,23 @@
  */
 import { isTerminal } from '../contract/execution.ts';
 import type { Endings } from '../flow/deps.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { Store } from '../store/store.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { Stirred, Store } from '../store/store.ts';
 
 /** News can only be lost when another process ended the row; 15 s is what a person still calls "it answered". */
 const lookAgainMs = 15_000;
 
 export interface EndingsOfCommits extends Endings {
-  /** Told after every commit with the executions it made terminal. */
-  ended(executionIds: readonly string[]): void;
+  /** Told after every commit. */
+  stir(stirred: Pick<Stirred, 'ended'>): void;
 }
 
-export const createEndings = (store: Pick<Store, 'read'>, clock: Clock): EndingsOfCommits => {
+export interface EndingsParts {
+  store: Pick<Store, 'read'>;
+  kernel: Pick<Kernel, 'clock'>;
+}
+
+export const createEndings = ({ store, kernel: { clock } }: EndingsParts): EndingsOfCommits => {
   const waiters = new Map<string, Set<() => void>>();
 
   const listen = (id: string, wake: () => void): (() => void) => {
@@ -29,8 +34,8 @@ export const createEndings = (store: Pick<Store, 'read'>, clock: Clock): Endings
   };
 
   return {
-    ended(ids) {
-      for (const id of ids) for (const wake of [...(waiters.get(id) ?? [])]) wake();
+    stir({ ended }) {
+      for (const id of ended) for (const wake of [...(waiters.get(id) ?? [])]) wake();
     },
 
     wait(id, ms, signal) {

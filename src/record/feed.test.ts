@@ -60,7 +60,8 @@ const watcher = () => {
   };
 };
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-const feedOver = (t: ReturnType<typeof table>) => createFeed(t.store, manualClock(), silentLog);
+const feedOver = (t: ReturnType<typeof table>) =>
+  createFeed({ store: t.store, kernel: { clock: manualClock(), log: silentLog } });
 
 describe('the feed of events', () => {
   it('gives news to every watcher, with the frame made once and the table read once for all', async () => {
@@ -70,7 +71,7 @@ describe('the feed of events', () => {
     for (const w of all) feed.subscribe(feed.last, w.send, w.reset);
     await settled();
     const before = t.state.reads;
-    feed.news(t.append(3));
+    feed.stir({ last_event: t.append(3) });
     for (const w of all) await w.until(3);
     expect(all.every((w) => w.seen.ids.join() === '1,2,3')).toBe(true);
     expect(t.state.reads - before).toBe(1);
@@ -83,7 +84,7 @@ describe('the feed of events', () => {
     const feed = await feedOver(t);
     const w = watcher();
     feed.subscribe(0, w.send, w.reset);
-    feed.news(t.append(1));
+    feed.stir({ last_event: t.append(1) });
     await w.until(1);
     const [line] = w.seen.lines;
     expect(line).toMatch(/^id: 1\ndata: \{.*\}\n\n$/);
@@ -96,7 +97,7 @@ describe('the feed of events', () => {
     const w = watcher();
     feed.subscribe(0, w.send, w.reset);
     for (let i = 0; i < 8; i++) {
-      feed.news(t.append(100));
+      feed.stir({ last_event: t.append(100) });
       await settled();
     }
     await w.until(2_500);
@@ -109,7 +110,7 @@ describe('the feed of events', () => {
     const feed = await feedOver(t);
     const first = watcher();
     feed.subscribe(0, first.send, first.reset);
-    feed.news(t.append(300));
+    feed.stir({ last_event: t.append(300) });
     await first.until(300);
     const before = t.state.reads;
     const back = watcher();
@@ -124,7 +125,7 @@ describe('the feed of events', () => {
     const feed = await feedOver(t);
     const w = watcher();
     feed.subscribe(0, w.send, w.reset);
-    feed.news(t.append(9_000));
+    feed.stir({ last_event: t.append(9_000) });
     await w.until(9_000);
     const late = watcher();
     feed.subscribe(10, late.send, late.reset);
@@ -145,7 +146,7 @@ describe('the feed of events', () => {
     expect(old.seen).toMatchObject({ ids: [], resets: [100] });
     expect(justIn.seen).toMatchObject({ ids: ids(51, 100), resets: [] });
     expect(ahead.seen).toMatchObject({ ids: [], resets: [100] });
-    feed.news(t.append(1));
+    feed.stir({ last_event: t.append(1) });
     await Promise.all([old.until(2), ahead.until(2)]);
     expect(old.seen.ids).toEqual([101]);
     expect(ahead.seen.ids).toEqual([101]);
@@ -164,7 +165,7 @@ describe('the feed of events', () => {
       w.reset,
     );
     await w.until(5);
-    feed.news(t.append(1));
+    feed.stir({ last_event: t.append(1) });
     for (let i = 0; i < 5; i++) await settled();
     expect(w.seen.ids).toEqual([1, 2, 3, 4, 5]);
   });
@@ -181,7 +182,7 @@ describe('the feed of events', () => {
       w.reset,
     );
     feed.subscribe(0, w.send, w.reset);
-    feed.news(t.append(2));
+    feed.stir({ last_event: t.append(2) });
     await w.until(2);
     expect(w.seen.ids).toEqual([1, 2]);
   });
@@ -189,12 +190,12 @@ describe('the feed of events', () => {
   it('reads on after the store failed for a moment, without losing an event', async () => {
     const t = table();
     const clock = manualClock();
-    const feed = await createFeed(t.store, clock, silentLog);
+    const feed = await createFeed({ store: t.store, kernel: { clock, log: silentLog } });
     const w = watcher();
     feed.subscribe(0, w.send, w.reset);
     await settled();
     t.state.fail = true;
-    feed.news(t.append(2));
+    feed.stir({ last_event: t.append(2) });
     await clock.advance(10);
     t.state.fail = false;
     await clock.advance(1_000);

@@ -6,9 +6,8 @@
  */
 import type { EventRow } from '../contract/events.ts';
 import type { Feed } from '../flow/deps.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { Log } from '../kernel/log.ts';
-import type { Store } from '../store/store.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { Stirred, Store } from '../store/store.ts';
 
 /** One read: large enough that a burst of settles takes one round trip, small enough to stay under a millisecond or two. */
 const pageSize = 500;
@@ -17,10 +16,15 @@ const recentSize = 2_000;
 const retryMs = 1_000;
 
 export interface FeedOfCommits extends Feed {
-  /** Told after every commit: the newest event id. */
-  news(lastEvent: number): void;
+  /** Told after every commit. */
+  stir(stirred: Pick<Stirred, 'last_event'>): void;
   /** Forgets all subscribers. */
   close(): void;
+}
+
+export interface FeedParts {
+  store: Pick<Store, 'read'>;
+  kernel: Pick<Kernel, 'clock' | 'log'>;
 }
 
 interface Subscriber {
@@ -36,7 +40,7 @@ interface Subscriber {
 export const frame = (event: EventRow): string => `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** Begins at the newest event there is: whoever wants older ones says so with `after`. */
-export const createFeed = async (store: Pick<Store, 'read'>, clock: Clock, log: Log): Promise<FeedOfCommits> => {
+export const createFeed = async ({ store, kernel: { clock, log } }: FeedParts): Promise<FeedOfCommits> => {
   const subscribers = new Set<Subscriber>();
   const recent: { event: EventRow; line: string }[] = [];
   let { last } = await store.read('events_after', { after: Number.MAX_SAFE_INTEGER, limit: 1 });
@@ -126,8 +130,8 @@ export const createFeed = async (store: Pick<Store, 'read'>, clock: Clock, log: 
     get last() {
       return last;
     },
-    news(id) {
-      newest = Math.max(newest, id);
+    stir({ last_event }) {
+      newest = Math.max(newest, last_event);
       void wake();
     },
     subscribe(after, send, reset) {
