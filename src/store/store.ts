@@ -10,6 +10,7 @@ import type { Refusal } from '../contract/errors.ts';
 import type { EventRow } from '../contract/events.ts';
 import type {
   AttemptRow,
+  ExecutionKind,
   ExecutionRequest,
   ExecutionRow,
   ExecutionStatus,
@@ -210,6 +211,10 @@ export interface ListExecutions {
   cause?: string;
   triggered_by?: string;
   parent_execution_id?: string;
+  kind?: ExecutionKind;
+  session_id?: string;
+  /** Texts are cut after this many characters (in the store, so that long ones never travel); left out = whole. */
+  text_chars?: number;
   /** Keyset: rows older than this id. */
   before?: string;
   limit: number;
