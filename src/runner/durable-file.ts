@@ -1,0 +1,52 @@
+/**
+ * Small files that must be whole and on disk: written beside, synced, renamed, and the directory synced. A reader sees the
+ * old text or the new one, never a half. When the disk is full the ballast is let go once and the write is tried again.
+ */
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Ballast } from './ballast.ts';
+
+const syncDir = async (dir: string): Promise<void> => {
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const writeOnce = async (path: string, text: string): Promise<void> => {
+  const beside = `${path}.new`;
+  const handle = await open(beside, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(beside, path);
+  await syncDir(dirname(path));
+};
+
+export const isFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
+
+export const writeDurably = async (path: string, text: string, ballast: Ballast): Promise<void> => {
+  try {
+    await writeOnce(path, text);
+  } catch (error) {
+    // The half-written file holds the very space the second try needs.
+    await rm(`${path}.new`, { force: true }).catch(() => {});
+    if (!isFull(error) || !(await ballast.letGo())) throw error;
+    await writeOnce(path, text);
+  }
+};
+
+/** The parsed file, or null when it is missing or no JSON (a crash of the host may leave either). */
+export const readJson = async (path: string): Promise<unknown> => {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { verifies } from '../../test/support/verifies.ts';
+import { manualClock } from '../kernel/manual-clock.ts';
+import { startRunClock } from './run-clock.ts';
+
+it(verifies('R7')('pauses while waiting and fires the deadline after the run time alone'), async () => {
+  const clock = manualClock();
+  let fired = 0;
+  const run = startRunClock(clock, 10_000, () => fired++);
+  await clock.advance(6_000);
+  run.setWaiting(true);
+  await clock.advance(3_600_000);
+  expect(fired).toBe(0);
+  run.setWaiting(false);
+  await clock.advance(3_999);
+  expect(fired).toBe(0);
+  await clock.advance(1);
+  expect(fired).toBe(1);
+  expect(run.read()).toEqual({ run_ms: 10_000, waiting_ms: 3_600_000, waiting: false });
+});
+
+it(verifies('R7', 'D35')('does not fire for a jump of the wall clock'), async () => {
+  const clock = manualClock();
+  let fired = 0;
+  const run = startRunClock(clock, 10_000, () => fired++);
+  clock.jump(86_400_000);
+  await clock.advance(1_000);
+  expect(fired).toBe(0);
+  expect(run.read().run_ms).toBe(1_000);
+});
+
+it('goes on from what had passed before a restart', async () => {
+  const clock = manualClock();
+  let fired = 0;
+  startRunClock(clock, 10_000, () => fired++, { run_ms: 9_500, waiting_ms: 70, waiting: false });
+  await clock.advance(500);
+  expect(fired).toBe(1);
+});

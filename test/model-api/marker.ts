@@ -1,0 +1,51 @@
+/**
+ * How a test tells the scripted provider what to do: `[[mode:tool path=hello.txt content="hi there"]]` in the message to
+ * the agent. The newest marker in the conversation counts, so each turn of a chat can ask for something else.
+ */
+
+export interface Script {
+  mode: string;
+  args: Record<string, string>;
+  /** Tool results that came after the marker: which step of the script this request is. */
+  step: number;
+  /** Turns of the user with a text, over the whole conversation: what `--resume` must bring back. */
+  userTurns: number;
+}
+
+interface Block {
+  type: string;
+  text?: string;
+}
+export interface Message {
+  role: string;
+  content: string | Block[];
+}
+
+const marker = /\[\[mode:([a-z0-9-]+)((?:\s+[a-z_]+=(?:"(?:[^"\\]|\\.)*"|[^\s\]]+))*)\s*\]\]/g;
+const argument = /([a-z_]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s\]]+))/g;
+
+const blocks = (m: Message): Block[] =>
+  typeof m.content === 'string' ? [{ type: 'text', text: m.content }] : m.content;
+// The CLI adds reminders of its own to the user's messages: they are nobody's turn.
+const isOwnText = (b: Block) => b.type === 'text' && !(b.text ?? '').trimStart().startsWith('<system-reminder>');
+
+export const readScript = (messages: Message[], otherwise: string): Script => {
+  let found: Script = { mode: otherwise, args: {}, step: 0, userTurns: 0 };
+  let userTurns = 0;
+  for (const message of messages.filter((m) => m.role === 'user')) {
+    const own = blocks(message).filter(isOwnText);
+    if (own.length > 0) userTurns++;
+    found.step += blocks(message).filter((b) => b.type === 'tool_result').length;
+    for (const block of own)
+      for (const m of (block.text ?? '').matchAll(marker))
+        found = {
+          mode: m[1]!,
+          args: Object.fromEntries(
+            [...m[2]!.matchAll(argument)].map((a) => [a[1]!, a[2]?.replace(/\\(.)/g, '$1') ?? a[3]!]),
+          ),
+          step: 0,
+          userTurns: 0,
+        };
+  }
+  return { ...found, userTurns };
+};
