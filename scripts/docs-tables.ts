@@ -1,0 +1,92 @@
+/** The tables in docs/ that repeat the contract, made from it. `node scripts/docs-tables.ts` writes them; a test compares. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { settings } from '../src/config.ts';
+import { causes } from '../src/contract/causes.ts';
+import { errors } from '../src/contract/errors.ts';
+import { limits, waitReasons } from '../src/contract/limits.ts';
+
+const row = (...cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
+const table = (head: string[], rows: string[]) => [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
+const bound = (l: { default: number; min: number; max: number }) => [l.default, `${l.min} to ${l.max}`] as const;
+
+export const tables: { file: string; name: string; text: string }[] = [
+  {
+    file: 'docs/errors.md',
+    name: 'errors',
+    text: table(
+      ['code', 'status', 'retry', 'what to do'],
+      Object.entries(errors).map(([code, e]) => row(`\`${code}\``, e.status, e.retryable ? 'yes' : 'no', e.hint)),
+    ),
+  },
+  {
+    file: 'docs/errors.md',
+    name: 'causes',
+    text: table(
+      ['cause', 'status', 'short code', 'retry by default', 'can switch', 'what happened', 'what to do'],
+      Object.entries(causes).map(([cause, c]) =>
+        row(
+          `\`${cause}\``,
+          c.status,
+          c.short === null ? '' : `\`${c.short}\``,
+          c.retryable ? 'yes' : 'no',
+          c.switches ? 'yes' : 'no',
+          c.title,
+          c.advice,
+        ),
+      ),
+    ),
+  },
+  {
+    file: 'docs/limits.md',
+    name: 'limits',
+    text: table(
+      ['limit', 'default', 'bounds', 'set by'],
+      [
+        row('running per agent', ...bound(limits.maxParallelTasks), '`max_parallel_tasks` of the agent'),
+        row(
+          'running in the fleet',
+          ...bound(limits.agentCallLimit),
+          '`BACKEND_AGENT_CALL_LIMIT` at start, then `PUT /api/fleet/limits`',
+        ),
+        row('backlog per agent', ...bound(limits.maxBacklogDepth), '`max_backlog_depth` of the agent'),
+        row('run time in seconds', ...bound(limits.timeoutS), '`timeout_seconds` of the request or the agent'),
+        row(
+          'queue budget in seconds (0 = for ever)',
+          ...bound(limits.queueTimeoutS),
+          '`BACKEND_AGENT_CALL_QUEUE_TIMEOUT_S` at start, then `PUT /api/fleet/limits`',
+        ),
+        row(
+          'queue budget of durable work in seconds',
+          ...bound(limits.durableQueueTimeoutS),
+          '`DROVER_DURABLE_QUEUE_TIMEOUT_S`',
+        ),
+        row('depth of calls', ...bound(limits.callDepth), '`DROVER_MAX_CALL_DEPTH`'),
+        row('grace of a silent runner in seconds', ...bound(limits.runnerGraceS), '`DROVER_RUNNER_GRACE_S`'),
+      ],
+    ),
+  },
+  { file: 'docs/limits.md', name: 'reasons', text: waitReasons.map((r) => `\`${r}\``).join(', ') },
+  {
+    file: 'docs/configuration.md',
+    name: 'settings',
+    text: table(
+      ['variable', 'default', 'meaning'],
+      Object.entries(settings).map(([name, s]) =>
+        row(`\`${name}\``, s.default === '' ? '' : `\`${s.default}\``, s.about),
+      ),
+    ),
+  },
+];
+
+const between = (t: { name: string }) => [`<!-- table:${t.name} -->`, '<!-- /table -->'] as const;
+
+/** The page with its table put in; throws when the page lacks the markers. */
+export const withTable = (page: string, t: (typeof tables)[number]): string => {
+  const [open, close] = between(t);
+  const from = page.indexOf(open);
+  const to = page.indexOf(close, from);
+  if (from < 0 || to < 0) throw new Error(`${t.file} lacks ${open} … ${close}`);
+  return `${page.slice(0, from + open.length)}\n${t.text}\n${page.slice(to)}`;
+};
+
+if (import.meta.main) for (const t of tables) writeFileSync(t.file, withTable(readFileSync(t.file, 'utf8'), t));

@@ -1,0 +1,52 @@
+/**
+ * Facts → verdict → decision → record: the one tail where every ending meets (R4). What the facts mean is decided in
+ * `outcome/`, pure; `settle` writes it by compare-and-set on id, token and status, with its events in the same transaction.
+ * A result is never refused: late facts are kept and shown, and the state stays (R23).
+ */
+import type { FactsAnswer, FactsRequest } from '../contract/runner-protocol.ts';
+import { decide } from '../outcome/decide.ts';
+import { diagnose } from '../outcome/diagnose.ts';
+import { operatorItem } from '../outcome/operator-item.ts';
+import { commit } from '../record/commit.ts';
+import { runCost } from '../record/cost.ts';
+import type { Deps } from './deps.ts';
+
+export const finish = async (
+  deps: Deps,
+  attemptId: string,
+  { token, facts }: { token: string; facts: FactsRequest['facts'] },
+): Promise<FactsAnswer> => {
+  const known = await deps.store.read('attempt_for_finish', { attempt_id: attemptId });
+  if (known === null) return { result: 'lost' };
+  const { attempt, execution, agent, credential } = known;
+  const now = deps.kernel.clock.now();
+  const verdict = diagnose(facts, { permissionMode: agent.permission_mode ?? 'acceptEdits', now });
+  const decision = decide(verdict, {
+    executionId: execution.id,
+    attempt: attempt.number,
+    maxRetries: execution.max_retries,
+    now,
+  });
+  const item = operatorItem(verdict, facts, agent);
+  const { result } = await commit(deps, 'settle', {
+    attempt_id: attemptId,
+    token,
+    facts,
+    verdict,
+    decision,
+    ...runCost(facts.stream, known.session_cost_before, credential?.kind ?? null),
+    operator_item: item === null ? null : { id: deps.kernel.ids.next(now), ...item },
+    credential_event: credentialEvent(verdict),
+  });
+  return { result };
+};
+
+/** Evidence against the credential: only from causes that may switch, with proof that the model API spoke (R36). */
+const credentialEvent = (v: ReturnType<typeof diagnose>) =>
+  v.switch_credential !== true
+    ? null
+    : {
+        state: v.cause === 'usage_limit' ? ('limited' as const) : ('rejected' as const),
+        until: v.reset_at,
+        evidence: v.evidence[0] ?? v.cause,
+      };
