@@ -11,6 +11,8 @@ import { StopReason } from './stop-reasons.ts';
 
 export const runnerProtocol = 1;
 export const runnerProtocolHeader = 'x-drover-runner-protocol';
+/** The attempt's token where the body is NDJSON and has no place for it (events). */
+export const attemptTokenHeader = 'x-drover-attempt-token';
 
 export const RunnerRoom = z.object({
   /** Places for live processes in all (DROVER_RUNNER_SLOTS). */
