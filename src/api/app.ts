@@ -9,7 +9,7 @@ import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
-import { errors, refuse } from '../contract/errors.ts';
+import { refuse } from '../contract/errors.ts';
 import { limits } from '../contract/limits.ts';
 import { version } from '../contract/version.ts';
 import { watchLoopLag } from '../kernel/loop-lag.ts';

@@ -7,7 +7,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Json } from '../openapi.ts';
 import { pagePolicy } from './page.ts';
 
-const escape = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
 
 interface Operation {
@@ -22,18 +22,18 @@ interface Operation {
 const schemaBlock = (title: string, schema: Json | undefined): string =>
   schema === undefined
     ? ''
-    : `<details><summary>${escape(title)}</summary><pre>${escape(JSON.stringify(schema, null, 2))}</pre></details>`;
+    : `<details><summary>${escapeHtml(title)}</summary><pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre></details>`;
 
 const operationBlock = (method: string, path: string, o: Operation): string => {
   const parameters = o.parameters.map(
-    (p) => `<code>${escape(p.name)}</code> (${p.in}${p.required ? '' : ', optional'})`,
+    (p) => `<code>${escapeHtml(p.name)}</code> (${p.in}${p.required ? '' : ', optional'})`,
   );
   const responses = Object.entries(o.responses)
     .filter(([status]) => status !== 'default')
     .map(([status, r]) => schemaBlock(`${status}`, r.content?.['application/json'].schema))
     .join('');
-  return `<article><h3><b>${method.toUpperCase()}</b> <code>${escape(path)}</code></h3>
-<p>${escape([o.summary, o.description].filter(Boolean).join('. ')).replaceAll('\n\n', ' ')}</p>
+  return `<article><h3><b>${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code></h3>
+<p>${escapeHtml([o.summary, o.description].filter(Boolean).join('. ')).replaceAll('\n\n', ' ')}</p>
 ${parameters.length > 0 ? `<p>${parameters.join(', ')}</p>` : ''}${schemaBlock('Body', o.requestBody?.content['application/json'].schema)}${responses}</article>`;
 };
 
@@ -49,7 +49,7 @@ export const docsHtml = (document: Json): string => {
       const tag = operation.tags?.[0] ?? 'Other';
       groups.set(tag, [...(groups.get(tag) ?? []), operationBlock(method, path, operation)]);
     }
-  const sections = [...groups].map(([tag, blocks]) => `<h2>${escape(tag)}</h2>${blocks.join('\n')}`);
+  const sections = [...groups].map(([tag, blocks]) => `<h2>${escapeHtml(tag)}</h2>${blocks.join('\n')}`);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Drover: HTTP API</title><link rel="stylesheet" href="/docs/style.css"></head><body><h1>Drover: HTTP API</h1>
 <p>The same as OpenAPI 3.1: <a href="/openapi.json">/openapi.json</a>. Send <code>Authorization: Bearer</code> with a session token or an API key.</p>

@@ -1,0 +1,89 @@
+/**
+ * Reading executions for an answer: the row as the principal may see it (else the uniform 404), and the body with what
+ * stands around it: why it waits, its attempts, what runs inside it. Reads only.
+ */
+import { maySee } from '../admission/visible.ts';
+import type { AgentRow } from '../contract/agent.ts';
+import type { ExecutionRow, WaitInfo } from '../contract/execution.ts';
+import type { Principal } from '../contract/principal.ts';
+import type { Deps } from '../flow/deps.ts';
+import type { ListExecutions } from '../store/store.ts';
+import {
+  type AttemptBody,
+  type ExecutionBody,
+  type FullExecution,
+  presentAttempt,
+  presentExecution,
+} from './present/execution.ts';
+import { readTools } from './read-log.ts';
+import { orNotFound } from './route.ts';
+
+/** `agent`: the one of the path; an execution of another agent, or of an earlier one of that name, is not found there. */
+export const findExecution = async (
+  deps: Deps,
+  id: string,
+  principal: Principal,
+  agent: AgentRow | null = null,
+): Promise<FullExecution> => {
+  const row = await deps.store.read('execution', { id });
+  if (row === null || (agent !== null && row.agent_id !== agent.id))
+    return orNotFound<FullExecution>(null, 'execution');
+  if (agent === null && principal.kind !== 'user') {
+    const own = await deps.store.read('agent_by_name', { name: row.agent_name });
+    if (own === null || own.id !== row.agent_id || !(await maySee(deps.store, own, principal)))
+      return orNotFound<FullExecution>(null, 'execution');
+  }
+  return row;
+};
+
+export const waitsOf = async (deps: Deps, rows: readonly ExecutionRow[]): Promise<Record<string, WaitInfo>> => {
+  const queued = rows.filter((r) => r.status === 'queued').map((r) => r.id);
+  if (queued.length === 0) return {};
+  return deps.store.read('waits', { execution_ids: queued, limits: deps.claimLimits() });
+};
+
+/** Texts in lists are cut: 200 messages of 1 MB would be an answer of 200 MB. The whole text is under the id. */
+export const listedChars = 2_000;
+
+export const listExecutions = async (
+  deps: Deps,
+  query: ListExecutions,
+  oldStatus = false,
+): Promise<ExecutionBody[]> => {
+  const rows = await deps.store.read('executions_with_texts', { ...query, text_chars: listedChars });
+  const waits = await waitsOf(deps, rows);
+  return rows.map((row) => presentExecution(cutTexts(row), { wait: waits[row.id] ?? null, oldStatus }));
+};
+
+export const cutTexts = (row: FullExecution): FullExecution => ({
+  ...row,
+  message: cut(row.message),
+  response: row.response === null ? null : cut(row.response),
+});
+
+const cut = (text: string): string =>
+  text.length <= listedChars ? text : `${text.slice(0, listedChars - 1).toWellFormed()}…`;
+
+export const readAttempts = async (deps: Deps, executionId: string): Promise<AttemptBody[]> => {
+  const attempts = await deps.store.read('attempts', { execution_id: executionId });
+  return Promise.all(
+    attempts.map(async (a) =>
+      presentAttempt(a, a.ended_at === null ? null : await deps.store.read('facts', { attempt_id: a.id })),
+    ),
+  );
+};
+
+export const readBody = async (deps: Deps, row: FullExecution, oldStatus = false): Promise<ExecutionBody> => {
+  const [waits, attempts, tools] = await Promise.all([
+    waitsOf(deps, [row]),
+    readAttempts(deps, row.id),
+    row.status === 'running' || row.status === 'waiting' ? readTools(deps, row.id) : [],
+  ]);
+  const active = tools.findLast((t) => t.success === null);
+  return presentExecution(row, {
+    wait: waits[row.id] ?? null,
+    attempts,
+    activeTool: active?.tool ?? null,
+    oldStatus,
+  });
+};
