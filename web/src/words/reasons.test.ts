@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { LimitsBody } from '../../../src/client/wire.ts';
+import { waitReasons } from '../../../src/contract/limits.ts';
+import { verifies } from '../../../test/support/verifies.ts';
+import { attentionInWords, bannerOf, type Caps, ordinal, placeInWords, reasonInWords } from './reasons.ts';
+
+const now = Date.parse('2026-11-30T12:00:00Z');
+const caps: Caps = { agent: 'alpha', agentRunning: 3, agentCap: 3, fleetRunning: 8, fleetCap: 8 };
+const say = (reason: (typeof waitReasons)[number], until: string | null = null) =>
+  reasonInWords({ reason, until }, caps, now);
+
+describe('why a row waits', () => {
+  it(verifies('R11')('has a sentence of its own for every reason of the contract'), () => {
+    const sentences = waitReasons.map((reason) => say(reason));
+    expect(new Set(sentences).size).toBe(waitReasons.length);
+    for (const [i, sentence] of sentences.entries()) expect(sentence).not.toBe(waitReasons[i]);
+  });
+
+  it('names the cap with its numbers, and leaves out what is not known', () => {
+    expect(say('agent_cap')).toBe('alpha is at its cap: 3 of 3 run');
+    expect(say('fleet_cap')).toBe('The fleet is at its cap: 8 of 8 run');
+    expect(reasonInWords({ reason: 'agent_cap', until: null }, { ...caps, agentCap: null }, now)).toBe(
+      'alpha is at its cap',
+    );
+  });
+
+  it('says when it goes on, if that is known', () => {
+    expect(say('not_before', '2026-11-30T12:01:05Z')).toBe('Next try in 1m 05s');
+    expect(say('not_before', '2026-11-30T11:59:00Z')).toBe('Next try is due');
+    expect(say('credentials_exhausted', '2026-12-01T12:00:00Z')).toMatch(/ until 2026-12-0\d \d\d:\d\d:\d\d$/);
+  });
+
+  it('shows a reason of a newer server as it is', () => {
+    expect(reasonInWords({ reason: 'solar_flare' as 'turn', until: null }, caps, now)).toBe('solar_flare');
+    expect(attentionInWords('solar_flare')).toBe('solar flare');
+    expect(attentionInWords('blocked_tools')).toBe('tools were blocked');
+  });
+});
+
+describe('where a row stands', () => {
+  it('is its place in its lane and the lanes ahead', () => {
+    expect(placeInWords({ position: 1, lanes_ahead: 0 })).toBe('first in its lane');
+    expect(placeInWords({ position: 3, lanes_ahead: 1 })).toBe('3rd in its lane, 1 lane ahead');
+    expect(placeInWords({ position: 22, lanes_ahead: 4 })).toBe('22nd in its lane, 4 lanes ahead');
+  });
+
+  it('counts in English', () => {
+    expect([1, 2, 3, 4, 11, 12, 13, 21, 101, 111].map(ordinal)).toEqual(
+      '1st 2nd 3rd 4th 11th 12th 13th 21st 101st 111th'.split(' '),
+    );
+  });
+});
+
+describe('the banner', () => {
+  const limits = (o: Partial<LimitsBody> = {}): LimitsBody => ({
+    agent_call_limit: 8,
+    agent_call_limit_source: 'default',
+    queue_timeout_s: 3600,
+    queue_timeout_source: 'default',
+    ceiling: 1000,
+    paused: false,
+    running: 8,
+    waiting: 0,
+    queued: 12,
+    oldest_queued_at: null,
+    waiting_by_reason: {},
+    ...o,
+  });
+
+  it('is silent when nothing is held', () => {
+    expect(bannerOf(limits({ queued: 0 }), 1)).toBeNull();
+    expect(bannerOf(limits({ waiting_by_reason: { turn: 3 } }), 1)).toBeNull();
+  });
+
+  it('says that the fleet is paused before anything else', () => {
+    expect(bannerOf(limits({ paused: true, waiting_by_reason: { no_runner: 12 } }), 0)?.text).toBe(
+      'The fleet is paused: no new work starts. 8 run on and end by themselves; 12 wait.',
+    );
+    expect(bannerOf(limits({ paused: true, running: 1, queued: 1 }), 1)?.text).toBe(
+      'The fleet is paused: no new work starts. 1 runs on and ends by itself; 1 waits.',
+    );
+  });
+
+  it('offers the command when no runner is there', () => {
+    expect(bannerOf(limits({ waiting_by_reason: { no_runner: 12 } }), null)).toMatchObject({
+      tone: 'stop',
+      command: 'bin/drover runner',
+    });
+    expect(bannerOf(limits(), 0)?.command).toBe('bin/drover runner');
+    expect(bannerOf(limits({ queued: 0 }), 0)).toBeNull();
+  });
+
+  it('names the cap that binds, with numbers', () => {
+    expect(bannerOf(limits({ waiting_by_reason: { fleet_cap: 9, agent_cap: 3 } }), 1)).toEqual({
+      tone: 'bind',
+      text: 'The fleet is at its limit: 8 of 8 run, 9 rows wait for a slot.',
+    });
+    const agents = [{ agent_name: 'alpha', running: 3, waiting: 0, queued: 2, max_parallel_tasks: 3 }];
+    expect(bannerOf(limits({ running: 3, waiting_by_reason: { agent_cap: 1 }, agents }), 1)?.text).toBe(
+      'alpha is at its cap (3 of 3): 1 row waits for it.',
+    );
+  });
+});
