@@ -1,0 +1,21 @@
+/**
+ * `start` and `runner`: this process becomes the program. No parent stands between it and its signals, and its exit code is
+ * its own. `npm start` runs the same file.
+ */
+import { serverUrl } from '../connection.ts';
+import type { Context } from '../context.ts';
+import type { ExitName } from '../exit-codes.ts';
+import { usage } from '../failure.ts';
+
+export const start = async (context: Context): Promise<ExitName> => context.become('main');
+
+export const startRunner = async (context: Context): Promise<ExitName> => {
+  const config = context.config();
+  if (config.runnerToken === null)
+    throw usage(
+      'A runner of its own needs DROVER_RUNNER_TOKEN.',
+      `Make one on the server: curl -X POST -H "Authorization: Bearer $(cat owner.token)" ${serverUrl(config)}/api/runners`,
+      'The runner of `npm start` needs none.',
+    );
+  return context.become('runner');
+};

@@ -1,0 +1,43 @@
+/** `drover why ID`: where an execution stands and the decisions that brought it there, oldest first. */
+import { ApiError } from '../../client/request.ts';
+import { isTerminal } from '../../contract/execution.ts';
+import { type Context, printJson } from '../context.ts';
+import type { ExitName } from '../exit-codes.ts';
+import { age } from '../show/durations.ts';
+import { endingLines } from '../show/ending.ts';
+import { waitingFor } from '../show/waiting.ts';
+import { plain } from '../terminal.ts';
+
+export const why = async (context: Context, _options: object, args: string[]): Promise<ExitName> => {
+  const { terminal } = context;
+  const id = args[0]!;
+  const { api } = context.connection();
+  const [row, reasons] = await Promise.all([api.execution(id), decisions(context, id)]);
+  if (context.json) {
+    printJson(context, { execution: row, why: reasons });
+    return 'ok';
+  }
+  terminal.out(`${row.id} of ${row.agent_name}: ${row.status}\n`);
+  if (row.wait !== null) terminal.out(`  waits for ${age(row.queued_at, context.now())}: ${waitingFor(row.wait)}\n`);
+  for (const attempt of row.attempts ?? []) {
+    const verdict = attempt.verdict;
+    const ended = verdict === null ? 'not ended yet' : `${verdict.cause} (${verdict.confidence})`;
+    terminal.out(
+      `  attempt ${attempt.number}: ${ended}${attempt.decision === null ? '' : `, then ${attempt.decision.kind}`}\n`,
+    );
+    for (const e of verdict?.evidence ?? []) terminal.out(`${terminal.paint('out', 'dim', `    ${plain(e)}`)}\n`);
+    if (attempt.decision !== null && 'why' in attempt.decision) terminal.out(`    ${plain(attempt.decision.why)}\n`);
+  }
+  if (isTerminal(row.status)) terminal.out(endingLines(row, terminal));
+  return 'ok';
+};
+
+/** An older server has no such route: the row tells most of it. */
+const decisions = async (context: Context, id: string): Promise<unknown> => {
+  try {
+    return (await context.connection().api.request<unknown>(`/api/executions/${encodeURIComponent(id)}/why`)).body;
+  } catch (e) {
+    if (e instanceof ApiError && e.status === 404) return null;
+    throw e;
+  }
+};

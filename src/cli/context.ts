@@ -1,0 +1,43 @@
+/**
+ * What every command is handed instead of reading it from the world: where to write, which server, time and chance. Built
+ * in main.ts for a process and in tests by hand. Configuration and connection are made when first asked for, so that
+ * `diagnose` and `--help` need neither.
+ */
+import type { Pause } from '../client/pause.ts';
+import type { Config } from '../config.ts';
+import type { Connection } from './connection.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface World {
+  terminal: Terminal;
+  config(): Readonly<Config>;
+  connect(config: Readonly<Config>): Connection;
+  cwd: string;
+  version: string;
+  now(): number;
+  pause: Pause;
+  /** A fresh idempotency key. */
+  key(): string;
+  /** Replaces this process by one of our programs: same pid, same signals, nothing in between. */
+  become(program: 'main' | 'runner'): never;
+}
+
+export interface Context extends World {
+  json: boolean;
+  connection(): Connection;
+}
+
+export const contextOf = (world: World, json: boolean): Context => {
+  let made: Connection | null = null;
+  return {
+    ...world,
+    json,
+    connection: () => {
+      made ??= world.connect(world.config());
+      return made;
+    },
+  };
+};
+
+/** The result for a script: one JSON value on one line. */
+export const printJson = (context: Context, value: unknown): void => context.terminal.out(`${JSON.stringify(value)}\n`);

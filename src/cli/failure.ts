@@ -1,0 +1,57 @@
+/**
+ * What a command throws when it cannot go on: the sentence, what to do about it, and the exit code by name. Caught once,
+ * in program.ts. An answer of the server (`ApiError`) is turned into one here, so that every command fails alike.
+ */
+import { ApiError } from '../client/request.ts';
+import { errors } from '../contract/errors.ts';
+import { type ExitName, exitCodes, exitOfAnswer } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+
+export class CliFailure extends Error {
+  readonly exit: ExitName;
+  readonly code: string;
+  readonly hints: string[];
+  constructor(exit: ExitName, message: string, hints: string[] = [], code: string = exit) {
+    super(message);
+    this.name = 'CliFailure';
+    this.exit = exit;
+    this.hints = hints;
+    this.code = code;
+  }
+}
+
+export const usage = (message: string, ...hints: string[]): CliFailure => new CliFailure('usage', message, hints);
+
+export const failureOf = (error: ApiError): CliFailure => {
+  if (error.status === 0)
+    return new CliFailure(
+      'unreachable',
+      error.message,
+      ['Start it: npm start (or bin/drover start).', 'Is it elsewhere? Set DROVER_SERVER_URL and DROVER_TOKEN.'],
+      error.code,
+    );
+  const known = error.code in errors ? errors[error.code as keyof typeof errors].hint : null;
+  const later = error.retryAfterMs === null ? [] : [`Try again in ${Math.ceil(error.retryAfterMs / 1000)} s.`];
+  const hints = [...(known === null || error.message.includes(known) ? [] : [known]), ...later];
+  return new CliFailure(exitOfAnswer(error.code, error.status), error.message, hints, error.code);
+};
+
+/** Says it on stderr and gives the exit code. What is neither ours nor the server's is a bug: shown whole. */
+export const tell = (thrown: unknown, terminal: Terminal, json: boolean): number => {
+  const failure = thrown instanceof ApiError ? failureOf(thrown) : thrown;
+  if (!(failure instanceof CliFailure)) {
+    const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
+    if (json) terminal.err(`${JSON.stringify({ error: { code: 'internal', message: text, hints: [] } })}\n`);
+    else terminal.err(`drover: this is a bug.\n${text}\n`);
+    return exitCodes.failed.code;
+  }
+  if (json)
+    terminal.err(
+      `${JSON.stringify({ error: { code: failure.code, message: failure.message, hints: failure.hints } })}\n`,
+    );
+  else
+    terminal.err(
+      `${terminal.paint('err', 'red', 'drover:')} ${failure.message}\n${failure.hints.map((h) => `  ${h}\n`).join('')}`,
+    );
+  return exitCodes[failure.exit].code;
+};

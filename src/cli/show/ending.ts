@@ -1,0 +1,45 @@
+/**
+ * How an execution ended, for a person: one headline, the sentence of the verdict, the evidence, what to do about it, and
+ * what was kept. Everything comes from the row; the words of causes come from the table in contract/.
+ */
+import type { ExecutionBody } from '../../client/wire.ts';
+import { causes } from '../../contract/causes.ts';
+import { plain, type Terminal } from '../terminal.ts';
+import { dollars, duration } from './durations.ts';
+
+const attentions: Record<string, string> = {
+  blocked_tools: 'Some tools were denied to it: see allowed_tools and permission_mode of the agent.',
+  permission_mode_differs: 'Its CLI ran with another permission mode than the agent asks for.',
+  tool_oom: 'The kernel killed one of its tools for memory; the agent itself went on.',
+  stragglers: 'Processes of it outlived it and were ended.',
+  work_not_kept: 'Its work could not be kept: see the workspace.',
+};
+
+export const endingLines = (row: ExecutionBody, terminal: Terminal): string => {
+  const good = row.status === 'success';
+  const colour = good ? 'green' : row.status === 'cancelled' ? 'yellow' : 'red';
+  const known = row.cause === null ? null : causes[row.cause];
+  const counts = [
+    row.turns === null || row.turns === undefined ? null : `${row.turns} turns`,
+    row.tool_calls === null || row.tool_calls === undefined ? null : `${row.tool_calls} tool calls`,
+    row.duration_ms === null ? null : duration(row.duration_ms),
+    row.queued_ms ? `${duration(row.queued_ms)} queued` : null,
+    row.cost === null ? null : dollars(row.cost),
+  ].filter((c) => c !== null);
+  const what = row.cause === null || row.cause === row.status ? row.status : `${row.status}: ${row.cause}`;
+  const lines = [
+    `${terminal.paint('err', colour, what)}${counts.length === 0 ? '' : terminal.paint('err', 'dim', ` · ${counts.join(' · ')}`)}`,
+  ];
+  if (!good) {
+    lines.push(`  ${plain(row.error ?? row.verdict?.message ?? known?.title ?? 'No cause was stored.')}`);
+    for (const e of row.verdict?.evidence ?? []) lines.push(terminal.paint('err', 'dim', `  evidence: ${plain(e)}`));
+    if (row.verdict?.confidence && row.verdict.confidence !== 'proven')
+      lines.push(terminal.paint('err', 'dim', `  confidence: ${row.verdict.confidence}`));
+    if (known?.advice) lines.push(`  ${known.advice}`);
+  }
+  for (const a of row.attention) lines.push(terminal.paint('err', 'yellow', `  ${attentions[a] ?? a}`));
+  const kept = row.attempts?.at(-1)?.workspace;
+  if (kept?.ref && kept.files_changed)
+    lines.push(`  kept: ${kept.files_changed} files, +${kept.insertions ?? 0} −${kept.deletions ?? 0} in ${kept.ref}`);
+  return `${lines.join('\n')}\n`;
+};
