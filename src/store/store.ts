@@ -288,7 +288,8 @@ export interface WriteVerbs {
   put_setting: [{ key: string; value: string | null }, { ok: true }];
   set_paused: [{ paused: boolean; by: string }, { paused: boolean }];
   create_user: [{ user: UserRow }, UserRow | Refusal];
-  set_password: [{ user_id: string; password_hash: string }, { ok: boolean }];
+  /** Ends all sign-ins of the user. `first`: only when there is no password yet. */
+  set_password: [{ user_id: string; password_hash: string; first?: boolean }, { ok: boolean }];
   create_login: [{ login: LoginRow }, { ok: true }];
   delete_login: [{ hash: string }, { ok: true }];
   create_key: [{ key: KeyRow }, KeyRow];

@@ -1,0 +1,28 @@
+/** Faults that cross a thread: plain data on the way, a `Fault` again on the other side. */
+import { type ErrorCode, Fault } from '../../contract/errors.ts';
+
+export interface SentFault {
+  code: ErrorCode;
+  message: string;
+  cause: string | null;
+}
+
+/** The disk or the file: PERM, IOERR, READONLY, CORRUPT, FULL, CANTOPEN, NOTADB (primary result codes of SQLite). */
+const broken: ReadonlySet<number> = new Set([3, 8, 10, 11, 13, 14, 26]);
+
+export const isBroken = (error: unknown): boolean => {
+  const code = (error as { errcode?: unknown }).errcode;
+  return typeof code === 'number' && broken.has(code & 0xff);
+};
+
+export const sendFault = (error: unknown): SentFault => {
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (error instanceof Fault) return { code: error.code, message: error.message, cause };
+  const said = error instanceof Error ? error.message : String(error);
+  return isBroken(error)
+    ? { code: 'store_failed', message: `The store cannot write or read: ${said}. Nothing was stored.`, cause }
+    : { code: 'internal', message: `A verb of the store failed: ${said}`, cause };
+};
+
+export const receiveFault = (sent: SentFault): Fault =>
+  new Fault(sent.code, sent.message, sent.cause === null ? undefined : { cause: sent.cause });

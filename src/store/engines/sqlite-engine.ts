@@ -1,0 +1,36 @@
+/** The SQLite engine as the event loop sees it: two threads behind two channels. Nothing here touches a database. */
+import type { Log } from '../../kernel/log.ts';
+import type { At } from '../store.ts';
+import type { WriteOrder } from './group-commit.ts';
+import type { ReadOrder } from './read-snapshot.ts';
+import { openChannel, workerUrl } from './worker-channel.ts';
+
+export interface Engine {
+  readonly schema: number;
+  /** The copy that was made before a migration, if there was one. */
+  readonly backup: string | null;
+  write(verb: string, args: At): Promise<unknown>;
+  read(verb: string, args: unknown, at: At): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export const openSqliteEngine = async (home: string, log: Log): Promise<Engine> => {
+  // The writer first: it owns the home and makes the file the reader opens.
+  const writer = await openChannel<WriteOrder>(workerUrl('sqlite-writer', import.meta.url), { home }, log);
+  const reader = await openChannel<ReadOrder>(workerUrl('sqlite-reader', import.meta.url), { home }, log).catch(
+    async (error) => {
+      await writer.close();
+      throw error;
+    },
+  );
+  return {
+    schema: writer.info.schema as number,
+    backup: writer.info.backup as string | null,
+    write: (verb, args) => writer.ask({ verb, args }),
+    read: (verb, args, at) => reader.ask({ verb, args, at }),
+    async close() {
+      await reader.close();
+      await writer.close();
+    },
+  };
+};

@@ -1,0 +1,9 @@
+/** Names of the store's files in DROVER_HOME. */
+import { join } from 'node:path';
+
+export const sqliteFiles = (home: string) => ({
+  main: join(home, 'drover.db'),
+  /** Held in BEGIN EXCLUSIVE by the one server of this home; freed by the kernel however that server ends. */
+  owner: join(home, 'owner.db'),
+  backups: join(home, 'backups'),
+});

@@ -1,0 +1,43 @@
+/**
+ * Entry of the writer's thread: owns the home, migrates, then runs the write verbs in groups. The only thread that writes the
+ * main database. A bundle of its own in dist/server.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { migrateSqlite } from '../migrations/migrate-sqlite.ts';
+import { groupCommit, type WriteOrder } from './group-commit.ts';
+import { sqliteFiles } from './sqlite-files.ts';
+import { openSqlite, type SqliteHandle } from './sqlite-handle.ts';
+import { ownHome } from './sqlite-owner.ts';
+import { serve, start } from './worker-loop.ts';
+
+const { home } = workerData as { home: string };
+const port = parentPort!;
+let owned: { release(): void } | null = null;
+let handle: SqliteHandle | null = null;
+
+const opened = start(port, () => {
+  const files = sqliteFiles(home);
+  owned = ownHome(home);
+  try {
+    handle = openSqlite(files.main, 'write');
+    const { version, backup } = migrateSqlite(handle.db, { backups: files.backups, now: Date.now() });
+    return { schema: version, backup };
+  } catch (error) {
+    handle?.close();
+    owned.release();
+    throw error;
+  }
+});
+
+if (opened) {
+  const commit = groupCommit(handle!);
+  serve<WriteOrder>(
+    port,
+    async (batch) =>
+      (await commit(batch)).map((o) => (o.ok ? { ok: true, a: { result: o.result, stirred: o.stirred } } : o)),
+    () => {
+      handle!.close();
+      owned!.release();
+    },
+  );
+}

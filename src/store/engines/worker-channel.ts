@@ -1,0 +1,92 @@
+/**
+ * Questions to a worker thread and its answers, by number. All that is asked in one turn of the event loop travels in one
+ * message: at 256 in flight the posting itself would cost more than the verbs. A worker that dies fails all that wait.
+ */
+import { Worker } from 'node:worker_threads';
+import { Fault } from '../../contract/errors.ts';
+import type { Log } from '../../kernel/log.ts';
+import { receiveFault, type SentFault } from './faults.ts';
+
+export interface Asked<Q> {
+  n: number;
+  q: Q;
+}
+export type Answered = { n: number; ok: true; a: unknown } | { n: number; ok: false; fault: SentFault };
+/** What a worker may send: `ready` once, or `failed` instead of it; then answers. */
+export type FromWorker =
+  | { kind: 'ready'; info: Record<string, unknown> }
+  | { kind: 'failed'; fault: SentFault }
+  | { kind: 'answers'; answers: Answered[] };
+export type ToWorker<Q> = { kind: 'ask'; asked: Asked<Q>[] } | { kind: 'close' };
+
+export interface Channel<Q> {
+  readonly info: Record<string, unknown>;
+  ask(q: Q): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** The bundle has all entries flat in one folder; the sources run as they are. `name` is the file without its suffix. */
+export const workerUrl = (name: string, importMetaUrl: string): URL =>
+  new URL(`./${name}${importMetaUrl.endsWith('.ts') ? '.ts' : '.js'}`, importMetaUrl);
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Fault): void;
+}
+
+export const openChannel = <Q>(url: URL, workerData: unknown, log: Log): Promise<Channel<Q>> =>
+  new Promise((started, refused) => {
+    const worker = new Worker(url, { workerData });
+    const waiting = new Map<number, Waiting>();
+    let next = 1;
+    let out: Asked<Q>[] = [];
+    let gone: Fault | null = null;
+    let closing = false;
+    const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+
+    const fail = (fault: Fault) => {
+      gone ??= fault;
+      refused(fault);
+      for (const w of waiting.values()) w.reject(gone);
+      waiting.clear();
+    };
+    const flush = () => {
+      const asked = out;
+      out = [];
+      worker.postMessage({ kind: 'ask', asked } satisfies ToWorker<Q>);
+    };
+    const channel = (info: Record<string, unknown>): Channel<Q> => ({
+      info,
+      ask: (q) =>
+        new Promise((resolve, reject) => {
+          if (gone || closing) return reject(gone ?? new Fault('shutting_down', 'The store is closed.'));
+          const n = next++;
+          waiting.set(n, { resolve, reject });
+          if (out.push({ n, q }) === 1) queueMicrotask(flush);
+        }),
+      async close() {
+        if (!closing) {
+          closing = true;
+          if (out.length > 0) flush();
+          worker.postMessage({ kind: 'close' } satisfies ToWorker<Q>);
+        }
+        await exited;
+      },
+    });
+
+    worker.on('message', (m: FromWorker) => {
+      if (m.kind === 'ready') return started(channel(m.info));
+      if (m.kind === 'failed') return fail(receiveFault(m.fault));
+      for (const answer of m.answers) {
+        const w = waiting.get(answer.n);
+        waiting.delete(answer.n);
+        if (answer.ok) w?.resolve(answer.a);
+        else w?.reject(receiveFault(answer.fault));
+      }
+    });
+    worker.on('error', (error) => {
+      log.error('a worker of the store died', { error, worker: url.pathname });
+      fail(new Fault('store_failed', `A worker of the store died: ${error.message}`, { cause: error }));
+    });
+    worker.on('exit', () => fail(new Fault('store_failed', 'A worker of the store has ended.')));
+  });

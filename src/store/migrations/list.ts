@@ -1,0 +1,10 @@
+/** All migrations in order; the number is the position. Append only: a released one is never changed or removed. */
+import { start } from './0001-start.ts';
+import type { Words } from './words.ts';
+
+export interface Migration {
+  name: string;
+  statements(w: Words): string[];
+}
+
+export const migrations: readonly Migration[] = [{ name: '0001-start', statements: start }];
