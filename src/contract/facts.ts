@@ -61,6 +61,8 @@ export const StreamFacts = z.object({
   /** A tool call that had started and not ended when the stream ended. */
   open_tool: z.object({ name: text, input: text.nullable(), since: ms.nullable() }).nullable(),
   model_spoke: z.boolean(),
+  /** The CLI ran with plain output: its stdout is the answer, or the one sentence that says why there is none. */
+  text_mode: z.boolean(),
   usage: Usage.nullable(),
   /** Cumulative over `--resume` as the CLI reports it; the difference to `session_cost_before` is this run's. */
   cost_usd: z.number().nullable(),
@@ -166,6 +168,7 @@ export const emptyStream = (cli: CliKind): StreamFacts => ({
   denied_tools: [],
   open_tool: null,
   model_spoke: false,
+  text_mode: false,
   usage: null,
   cost_usd: null,
   cost_estimated: false,
