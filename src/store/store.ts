@@ -355,6 +355,8 @@ export interface ReadVerbs {
     { entries: { attempt: string; seq: number; entry: string }[]; has_log: boolean },
   ];
   stored_seq: [{ attempt_id: string }, number];
+  /** Whose attempt it is, when the token is its own (of an ended attempt too: its last events may come late); else null. */
+  attempt_owner: [{ attempt_id: string; token: string }, { execution_id: string; runner_id: string } | null];
   long_waits: [
     { older_than: number; limits: ClaimLimits; limit: number },
     { execution_id: string; agent_name: string; waited_ms: number; reason: WaitReason }[],
