@@ -6,17 +6,15 @@ import { mkdirSync } from 'node:fs';
 import { Fault } from '../contract/errors.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
 import { openSqliteEngine } from './engines/sqlite-engine.ts';
-import type { LogBodies } from './log-bodies.ts';
+import { openSqliteLogs } from './engines/sqlite-logs.ts';
 import type { At, ReadVerbs, Store, WriteVerbs, Written } from './store.ts';
 
 export interface OpenOptions {
   home: string;
   log?: Log;
-  /** Opens the log bodies; without it, logs answer with a Fault. */
-  openLogs?: (home: string, log: Log) => Promise<LogBodies>;
 }
 
-export const openStore = async ({ home, log = silentLog, openLogs }: OpenOptions): Promise<Store> => {
+export const openStore = async ({ home, log = silentLog }: OpenOptions): Promise<Store> => {
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
   } catch (cause) {
@@ -30,15 +28,16 @@ export const openStore = async ({ home, log = silentLog, openLogs }: OpenOptions
   }
   const engine = await openSqliteEngine(home, log);
   if (engine.backup !== null) log.info('the database was migrated; a copy was made before', { copy: engine.backup });
-  const logs = openLogs
-    ? await openLogs(home, log).catch(async (error) => {
-        await engine.close();
-        throw error;
-      })
-    : null;
-  const bodies = (): LogBodies => {
-    if (!logs) throw new Fault('not_ready', 'This store was opened without log bodies.');
-    return logs;
+  const logs = await openSqliteLogs(home, log).catch(async (error) => {
+    await engine.close();
+    throw error;
+  });
+  /** A log is as old as its last line: it goes when an execution that ended then would go. */
+  const retain = async (args: WriteVerbs['retain'][0] & At): Promise<Written<'retain'>> => {
+    const rows = (await engine.write('retain', args)) as Written<'retain'>;
+    const bodies = await logs.drop({ before: args.executions_before, max: args.max });
+    const { deleted, more } = rows.result;
+    return { ...rows, result: { deleted: deleted + bodies.deleted, more: more || bodies.more } };
   };
   // Reads see the time of the newest write: the sweeps write every second, and no clock is read here.
   let latest: At = { now: 0, steady: 0 };
@@ -46,17 +45,18 @@ export const openStore = async ({ home, log = silentLog, openLogs }: OpenOptions
   return {
     write: <V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0] & At) => {
       if (args.steady > latest.steady) latest = { now: args.now, steady: args.steady };
-      return engine.write(verb, args) as Promise<Written<V>>;
+      return verb === 'retain'
+        ? (retain(args as WriteVerbs['retain'][0] & At) as Promise<Written<V>>)
+        : (engine.write(verb, args) as Promise<Written<V>>);
     },
     read: async <V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]) => {
-      if (verb === 'log') return bodies().log(args as ReadVerbs['log'][0]) as Promise<ReadVerbs[V][1]>;
-      if (verb === 'stored_seq')
-        return bodies().storedSeq(args as ReadVerbs['stored_seq'][0]) as Promise<ReadVerbs[V][1]>;
+      if (verb === 'log') return logs.log(args as ReadVerbs['log'][0]) as Promise<ReadVerbs[V][1]>;
+      if (verb === 'stored_seq') return logs.storedSeq(args as ReadVerbs['stored_seq'][0]) as Promise<ReadVerbs[V][1]>;
       return engine.read(verb, args, latest) as Promise<ReadVerbs[V][1]>;
     },
-    appendLog: async (args) => bodies().append(args),
+    appendLog: async (args) => logs.append(args),
     async close() {
-      await logs?.close();
+      await logs.close();
       await engine.close();
     },
   };

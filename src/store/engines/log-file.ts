@@ -3,7 +3,9 @@
  * before a claim. Runs in the worker of log-writer.ts. Entries of one attempt have sequence numbers 1, 2, 3, … without a
  * gap; they lie in chunks, since a row per line doubles the file. The caller owns the transaction.
  */
+
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Fault } from '../../contract/errors.ts';
 
 export interface AppendLog {
   attempt_id: string;
@@ -51,8 +53,6 @@ CREATE UNIQUE INDEX chunk_by_seq ON chunk (attempt_id, last_seq);
 PRAGMA user_version = ${schemaVersion};
 `;
 
-export class NewerLogFile extends Error {}
-
 export const openLogFile = (path: string) => {
   const db = new DatabaseSync(path, { timeout: 5_000 });
   // Before the first table: retention can then give room back to the file system.
@@ -60,7 +60,10 @@ export const openLogFile = (path: string) => {
   const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   if (found > schemaVersion) {
     db.close();
-    throw new NewerLogFile(`${path} was written by a newer Drover (schema ${found}, this one knows ${schemaVersion}).`);
+    throw new Fault(
+      'not_ready',
+      `${path} was written by a newer Drover (schema ${found}, this one knows ${schemaVersion}). Start that version again.`,
+    );
   }
   if (found === 0) db.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`);
 

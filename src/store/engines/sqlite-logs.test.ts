@@ -5,15 +5,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/support/verifies.ts';
-import { type LogStore, openLogStore } from './log-store.ts';
+import { silentLog } from '../../kernel/log.ts';
+import type { LogBodies } from '../log-bodies.ts';
+import type { LogOrder } from './log-writer.ts';
+import { openSqliteLogs } from './sqlite-logs.ts';
+import type { FromWorker, ToWorker } from './worker-channel.ts';
 
 let dir: string;
 let path: string;
-let store: LogStore;
+let store: LogBodies;
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'drover-log-'));
   path = join(dir, 'logs.db');
-  store = await openLogStore(path);
+  store = await openSqliteLogs(dir, silentLog);
 });
 afterEach(async () => {
   await store.close();
@@ -35,7 +39,7 @@ const append = (
     now: over.now ?? 1000,
   });
 const read = (over: { attempt_id?: string | null; after_seq?: number; limit?: number; execution_id?: string } = {}) =>
-  store.read({ execution_id: 'e1', attempt_id: 'a1', after_seq: 0, limit: 1000, ...over });
+  store.log({ execution_id: 'e1', attempt_id: 'a1', after_seq: 0, limit: 1000, ...over });
 const seqs = async (...args: Parameters<typeof read>) => (await read(...args)).entries.map((e) => e.seq);
 
 describe('the log store', () => {
@@ -44,8 +48,8 @@ describe('the log store', () => {
     expect(await append(1, lines(1, 3))).toBe(3);
     expect(await append(2, lines(2, 5))).toBe(5);
     expect((await read()).entries.map((e) => JSON.parse(e.entry).n)).toEqual([1, 2, 3, 4, 5]);
-    expect(await store.storedSeq('a1')).toBe(5);
-    expect(await store.storedSeq('unknown')).toBe(0);
+    expect(await store.storedSeq({ attempt_id: 'a1' })).toBe(5);
+    expect(await store.storedSeq({ attempt_id: 'unknown' })).toBe(0);
   });
 
   it('stores nothing after a gap and says from where to send again', async () => {
@@ -58,8 +62,8 @@ describe('the log store', () => {
   it('keeps what it answered over a reopen', async () => {
     await append(1, lines(1, 400));
     await store.close();
-    store = await openLogStore(path);
-    expect(await store.storedSeq('a1')).toBe(400);
+    store = await openSqliteLogs(dir, silentLog);
+    expect(await store.storedSeq({ attempt_id: 'a1' })).toBe(400);
     expect(await seqs({ after_seq: 398 })).toEqual([399, 400]);
   });
 
@@ -118,11 +122,11 @@ describe('the log store', () => {
     const db = new DatabaseSync(path);
     db.exec('PRAGMA user_version = 99');
     db.close();
-    await expect(openLogStore(path)).rejects.toThrow(/newer Drover/);
+    await expect(openSqliteLogs(dir, silentLog)).rejects.toThrow(/newer Drover/);
     const again = new DatabaseSync(path);
     again.exec('PRAGMA user_version = 1');
     again.close();
-    store = await openLogStore(path);
+    store = await openSqliteLogs(dir, silentLog);
   });
 
   it(
@@ -134,27 +138,29 @@ describe('the log store', () => {
       const { page_count } = db.prepare('PRAGMA page_count').get() as { page_count: number };
       db.close();
       const entry = new URL('./log-writer.ts', import.meta.url);
+      const big = JSON.stringify('x'.repeat(50_000));
+      const asked = Array.from({ length: 6 }, (_, i) => ({
+        n: i,
+        q: {
+          call: 'append' as const,
+          args: { attempt_id: `a${i}`, execution_id: 'e1', first_seq: 1, entries: [big], now: 1 },
+        },
+      }));
       const worker = new Worker(new URL('../../../test/fixtures/log-writer-full.ts', import.meta.url), {
         workerData: { path, pages: page_count + 20, entry: entry.href },
       });
-      const answers = await new Promise<{ failed?: string; code?: number }[]>((resolve, reject) => {
+      const faults = await new Promise<string[]>((resolve, reject) => {
         worker.on('error', reject);
-        worker.on('message', (m) => (m === 'ready' ? send() : resolve(m)));
-        const send = () => {
-          const big = JSON.stringify('x'.repeat(50_000));
-          for (let id = 0; id < 6; id++)
-            worker.postMessage({
-              id,
-              call: 'append',
-              args: { attempt_id: `a${id}`, execution_id: 'e1', first_seq: 1, entries: [big], now: 1 },
-            });
-        };
+        worker.on('message', (m: FromWorker) => {
+          if (m.kind === 'answers') resolve(m.answers.map((a) => (a.ok ? 'stored' : a.fault.code)));
+          else if (m.kind === 'ready') worker.postMessage({ kind: 'ask', asked } satisfies ToWorker<LogOrder>);
+          else reject(new Error(m.fault.message));
+        });
       });
-      expect(answers).toHaveLength(6);
-      expect(answers.every((a) => a.code === 13)).toBe(true);
+      expect(faults).toEqual(Array(6).fill('store_failed'));
       await worker.terminate();
-      store = await openLogStore(path);
-      expect(await store.storedSeq('a0')).toBe(0);
+      store = await openSqliteLogs(dir, silentLog);
+      expect(await store.storedSeq({ attempt_id: 'a0' })).toBe(0);
       expect(await append(1, lines(1, 2))).toBe(2);
     },
   );
