@@ -59,7 +59,7 @@ export const buildApp = async (given: AppDeps): Promise<FastifyInstance> => {
     // Bound to the session: a token of one sign-in is no good in another. The key dies with the process, sign-ins go on:
     // the page fetches a new token from /api/users/me.
     csrfOpts: { userInfo: true, hmacKey: Buffer.from(deps.kernel.random.bytes(32)).toString('base64url') },
-    getUserInfo: (request) => request.sessionHash ?? '',
+    getUserInfo: (request) => request.tokenHash ?? '',
     getToken: (request) => request.headers['x-csrf-token']?.toString(),
   });
   await app.register(rateLimit, { global: false });

@@ -47,7 +47,8 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export const gate = (app: FastifyInstance, auth: Authenticator) => {
   app.decorateRequest('principal', null);
-  app.decorateRequest('sessionHash', null);
+  app.decorateRequest('tokenHash', null);
+  app.decorateRequest('byCookie', false);
 
   const checkCsrf = (request: FastifyRequest, reply: FastifyReply): Promise<void> =>
     new Promise((resolve) => app.csrfProtection(request, reply, resolve));
@@ -61,12 +62,11 @@ export const gate = (app: FastifyInstance, auth: Authenticator) => {
     const cookie = bearer === null && !request.headers.authorization ? request.cookies[sessionCookie] : undefined;
     const token = bearer ?? cookie ?? null;
     const principal = token === null ? null : await auth.principalOf(token);
-    if (principal === null) throw new Refused(refuse('unauthorized', errors.unauthorized.hint));
+    if (token === null || principal === null) throw new Refused(refuse('unauthorized', errors.unauthorized.hint));
     request.principal = principal;
-    if (cookie !== undefined) {
-      request.sessionHash = hashToken(cookie);
-      if (!safe.has(request.method)) await checkCsrf(request, reply);
-    }
+    request.tokenHash = hashToken(token);
+    request.byCookie = cookie !== undefined;
+    if (request.byCookie && !safe.has(request.method)) await checkCsrf(request, reply);
     if (!may(principal, need)) throw new Refused(refuse('forbidden', errors.forbidden.hint));
   });
 };

@@ -4,13 +4,21 @@
  * parameters stand in the hash, so that they can rise later.
  */
 import { scrypt, timingSafeEqual } from 'node:crypto';
+import { errors, type Refusal, refuse } from '../contract/errors.ts';
 import type { Random } from '../kernel/ids.ts';
 
 const cost = { N: 16_384, r: 8, p: 5 };
 const keyBytes = 32;
-export const passwordMin = 8;
+const shortest = 8;
 /** Longer ones would make the server hash what nobody types. */
-export const passwordMax = 1_000;
+const longest = 1_000;
+
+/** Null = fine. */
+export const checkNewPassword = (password: string, repeated: string): Refusal | null => {
+  if (password.length < shortest) return refuse('weak_password', errors.weak_password.hint);
+  if (password.length > longest) return refuse('weak_password', `The password may have at most ${longest} characters.`);
+  return password === repeated ? null : refuse('password_mismatch', errors.password_mismatch.hint);
+};
 
 let last: Promise<unknown> = Promise.resolve();
 /** One after the other, whoever asks. */

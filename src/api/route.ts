@@ -46,8 +46,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null only on routes that `anyone` may use. */
     principal: Principal | null;
-    /** Set when the request was signed in by the page's cookie: what the CSRF token is bound to. */
-    sessionHash: string | null;
+    /** Hash of the token it came with: what a logout ends and what the page's CSRF token is bound to. */
+    tokenHash: string | null;
+    /** Signed in by the page's cookie: unsafe methods need the CSRF token. */
+    byCookie: boolean;
   }
   interface FastifyContextConfig {
     needs?: Need;
