@@ -1,0 +1,162 @@
+/**
+ * A whole installation as a user has it: the bundle started as `npm start` does, on a free port, with a DROVER_HOME of its
+ * own, driven by HTTP. `end` stops it and every process that carries this DROVER_HOME, found by its environment.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export const root = resolve(import.meta.dirname, '../..');
+export const node = join(root, 'node_modules', '.bin', 'node');
+export const claudeBin = join(root, 'node_modules', '.bin', 'claude');
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every route; tests look into them
+  body: any;
+}
+
+export interface Installation {
+  home: string;
+  url: string;
+  token: string;
+  /** What the server printed so far. */
+  output(): string;
+  /** One request with the owner's token. */
+  api(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Asks by event, not by time: polls each few ms until `ready` holds; gives up after 60 s with what it saw last. */
+  until<T>(what: string, look: () => Promise<T>, ready: (seen: T) => boolean): Promise<T>;
+  ended(executionId: string): Promise<Answer['body']>;
+  /** kill -9 of the server alone. */
+  killServer(): Promise<void>;
+  /** Starts the server (again). */
+  start(): Promise<void>;
+  /** SIGTERM, as Ctrl-C does; the exit code. */
+  stop(): Promise<number | null>;
+  /** Pids of this installation's processes whose command line holds `word`. */
+  pids(word: string): number[];
+  /** Stops everything and removes the home. */
+  end(): Promise<void>;
+}
+
+const environOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+const cmdlineOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+};
+
+export const install = async (env: Record<string, string> = {}): Promise<Installation> => {
+  const home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
+  let server: ChildProcess | null = null;
+  let printed = '';
+  const it: Installation = {
+    home,
+    url: '',
+    token: '',
+    output: () => printed,
+    async start() {
+      const child = spawn(node, [join(root, 'dist/server/main.js')], {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          PATH: process.env.PATH,
+          HOME: home,
+          LANG: 'C.UTF-8',
+          DROVER_HOME: home,
+          DROVER_PORT: '0',
+          DROVER_LOG_LEVEL: 'warn',
+          NODE_COMPILE_CACHE: join(root, 'dist', '.cache'),
+          ...env,
+        },
+      });
+      server = child;
+      child.stderr.on('data', (d) => {
+        printed += d;
+      });
+      it.url = await new Promise<string>((done, fail) => {
+        createInterface({ input: child.stdout }).on('line', (line) => {
+          printed += `${line}\n`;
+          const ready = /^Drover is ready: (\S+)/.exec(line);
+          if (ready) done(ready[1]!);
+        });
+        child.on('exit', (code, signal) => fail(new Error(`the server ended (${code ?? signal}):\n${printed}`)));
+      });
+      it.token = readFileSync(join(home, 'owner.token'), 'utf8').trim();
+    },
+    async api(method, path, body, headers = {}) {
+      const response = await fetch(`${it.url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${it.token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      const text = await response.text();
+      const json = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
+      return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+    },
+    async until(what, look, ready) {
+      const giveUp = performance.now() + 60_000;
+      for (;;) {
+        const seen = await look();
+        if (ready(seen)) return seen;
+        if (performance.now() > giveUp)
+          throw new Error(
+            `never came true: ${what}; last seen: ${JSON.stringify(seen)?.slice(0, 2000)}\n${printed.slice(-2000)}`,
+          );
+        await new Promise((r) => setTimeout(r, 25));
+      }
+    },
+    ended: (id) =>
+      it.until(
+        `${id} has ended`,
+        async () => (await it.api('GET', `/api/executions/${id}`)).body,
+        (e) => ['success', 'failed', 'cancelled'].includes(e.status),
+      ),
+    killServer: () =>
+      new Promise((done) => {
+        server!.once('exit', () => done());
+        server!.kill('SIGKILL');
+      }),
+    stop: () =>
+      new Promise((done) => {
+        if (server!.exitCode !== null || server!.signalCode !== null) return done(server!.exitCode);
+        server!.once('exit', (code) => done(code));
+        server!.kill('SIGTERM');
+      }),
+    pids: (word) =>
+      readdirSync('/proc')
+        .filter(
+          (p) =>
+            /^\d+$/.test(p) && Number(p) !== process.pid && environOf(p).includes(home) && cmdlineOf(p).includes(word),
+        )
+        .map(Number),
+    async end() {
+      await it.stop();
+      for (let left = it.pids(''); left.length > 0; left = it.pids(''))
+        for (const pid of left)
+          try {
+            process.kill(pid, 'SIGKILL');
+          } catch {
+            // It ended by itself.
+          }
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+  await it.start();
+  return it;
+};
