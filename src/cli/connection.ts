@@ -40,7 +40,14 @@ export const serverUrl = (config: Readonly<Config>): string => {
 
 export const connect = (config: Readonly<Config>): Connection => {
   const url = serverUrl(config);
-  return { url, api: client(url, { kind: 'bearer', token: keyFor(url, config) }) };
+  return { url, api: client(url, { kind: 'bearer', token: keyFor(url, config) }, { fetch: asCli }) };
+};
+
+/** Lists say through which door work came. */
+const asCli: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  headers.set('x-drover-client', 'cli');
+  return fetch(input, { ...init, headers });
 };
 
 const keyFor = (url: string, config: Readonly<Config>): string => {

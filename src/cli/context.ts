@@ -13,6 +13,8 @@ export interface World {
   config(): Readonly<Config>;
   connect(config: Readonly<Config>): Connection;
   cwd: string;
+  /** The tree this program belongs to. */
+  root: string;
   version: string;
   now(): number;
   pause: Pause;

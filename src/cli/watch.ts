@@ -99,6 +99,8 @@ export const watch = async (
 
 const standing = (row: ExecutionBody): string => {
   if (row.status === 'queued') return row.wait === null ? 'queued' : `queued: ${waitingFor(row.wait)}`;
+  if (row.phase === 'stopping') return 'being stopped';
+  if (row.phase === 'silent') return 'silent: its runner has not been heard of; its agent may go on';
   if (row.status === 'waiting') return 'waits for another agent';
   return (row.attempt ?? 1) > 1 ? `running, attempt ${row.attempt}` : 'running';
 };

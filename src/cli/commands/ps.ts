@@ -3,7 +3,6 @@
  * lists and the limits are asked for at once; each is a page of its own, so none can hide another.
  */
 import type { ExecutionBody, LimitsBody } from '../../client/wire.ts';
-import { isTerminal } from '../../contract/execution.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { age, dollars, duration } from '../show/durations.ts';
@@ -17,21 +16,14 @@ export const ps = async (context: Context, options: { agent?: string; limit?: nu
   const { api } = context.connection();
   const page = async (status: string, limit: number) =>
     (await api.executions({ status, agent: options.agent, limit })).executions;
-  const ended = options.limit ?? 10;
-  const [limits, running, blocked, queued, recent] = await Promise.all([
+  const [limits, running, queued, endings] = await Promise.all([
     api.limits(),
-    page('running', shown),
-    page('waiting', shown),
+    page('running,waiting', shown),
     page('queued', shown),
-    // The newest rows of any state: enough of them that the endings among them fill the list in all but a flood.
-    api.executions({ agent: options.agent, limit: Math.min(200, ended * 3 + 20) }),
+    page('success,failed,cancelled', options.limit ?? 10),
   ]);
-  const endings = recent.executions
-    .filter((r) => isTerminal(r.status))
-    .sort((a, b) => ((a.completed_at ?? '') < (b.completed_at ?? '') ? 1 : -1))
-    .slice(0, ended);
-  if (context.json) printJson(context, { limits, running: [...running, ...blocked], waiting: queued, recent: endings });
-  else context.terminal.out(screen(context, limits, [...running, ...blocked], queued, endings));
+  if (context.json) printJson(context, { limits, running, waiting: queued, recent: endings });
+  else context.terminal.out(screen(context, limits, running, queued, endings));
   return 'ok';
 };
 

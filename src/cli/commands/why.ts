@@ -1,5 +1,4 @@
 /** `drover why ID`: where an execution stands and the decisions that brought it there, oldest first. */
-import { ApiError } from '../../client/request.ts';
 import { isTerminal } from '../../contract/execution.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
@@ -12,11 +11,11 @@ export const why = async (context: Context, _options: object, args: string[]): P
   const { terminal } = context;
   const id = args[0]!;
   const { api } = context.connection();
-  const [row, reasons] = await Promise.all([api.execution(id), decisions(context, id)]);
   if (context.json) {
-    printJson(context, { execution: row, why: reasons });
+    printJson(context, (await api.request<unknown>(`/api/executions/${encodeURIComponent(id)}/why`)).body);
     return 'ok';
   }
+  const row = await api.execution(id);
   terminal.out(`${row.id} of ${row.agent_name}: ${row.status}\n`);
   if (row.wait !== null) terminal.out(`  waits for ${age(row.queued_at, context.now())}: ${waitingFor(row.wait)}\n`);
   for (const attempt of row.attempts ?? []) {
@@ -30,14 +29,4 @@ export const why = async (context: Context, _options: object, args: string[]): P
   }
   if (isTerminal(row.status)) terminal.out(endingLines(row, terminal));
   return 'ok';
-};
-
-/** An older server has no such route: the row tells most of it. */
-const decisions = async (context: Context, id: string): Promise<unknown> => {
-  try {
-    return (await context.connection().api.request<unknown>(`/api/executions/${encodeURIComponent(id)}/why`)).body;
-  } catch (e) {
-    if (e instanceof ApiError && e.status === 404) return null;
-    throw e;
-  }
 };

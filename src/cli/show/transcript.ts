@@ -1,7 +1,7 @@
 /**
  * One entry of an execution's log as the lines a person reads: the agent's text, each tool call on one line, what went
- * wrong, and the CLI's own notes. Takes an entry of the runner (`{at, stream, event, text}`) or a bare event of a CLI;
- * unknown types give nothing. It shows and never judges: what an ending means is the server's verdict.
+ * wrong, and the CLI's own notes. An entry is an event of the CLI, or `{type: "output", stream, text}` for a line that was
+ * none; unknown types give nothing. It shows and never judges: what an ending means is the server's verdict.
  */
 import { oneLine, plain } from '../terminal.ts';
 
@@ -18,8 +18,7 @@ const list = (value: unknown): Rec[] => (Array.isArray(value) ? value.map(rec) :
 const longest = 160;
 
 export const linesOf = (entry: Rec): Line[] => {
-  if (!('stream' in entry)) return eventLines(entry);
-  if (typeof entry.event === 'object' && entry.event !== null) return eventLines(rec(entry.event));
+  if (entry.type !== 'output') return eventLines(entry);
   const text = plain(str(entry.text)).trimEnd();
   if (text === '') return [];
   if (entry.stream === 'stderr') return [{ kind: 'trouble', text }];

@@ -1,0 +1,139 @@
+/**
+ * `drover doctor`: this machine, then the server, then the invariants on the live installation. Every check is printed; a
+ * problem says what to do and makes it exit 1. A server that is not there is a problem of its own, not a failure of the doctor.
+ */
+import { join } from 'node:path';
+import { ApiError } from '../../client/request.ts';
+import type { AgentBody, RunnerBody } from '../../client/wire.ts';
+import { serverUrl } from '../connection.ts';
+import { type Context, printJson } from '../context.ts';
+import { type Check, note, ok, problem } from '../doctor/check.ts';
+import {
+  askHolder,
+  checkClaude,
+  checkDisk,
+  checkGit,
+  checkHolder,
+  checkHome,
+  checkMemory,
+  checkNode,
+  readMeminfo,
+} from '../doctor/machine.ts';
+import type { ExitName } from '../exit-codes.ts';
+import { CliFailure } from '../failure.ts';
+import { age } from '../show/durations.ts';
+import { plain } from '../terminal.ts';
+
+export const doctor = async (context: Context): Promise<ExitName> => {
+  const config = context.config();
+  const server = await lookAtServer(context);
+  const needsClaude = server.agents.some((a) => a.adapter === 'claude' && !a.executable);
+  const holder = await askHolder(join(config.home, 'run', 'holder.sock'));
+  const checks: Check[] = [
+    checkNode(process.versions.node),
+    checkHome(config.home),
+    await checkDisk(config.home),
+    checkMemory(readMeminfo()),
+    await checkGit(),
+    await checkClaude(config.claudeBin, needsClaude),
+    checkHolder(holder, server.running > 0),
+    ...server.checks,
+  ];
+  const problems = checks.filter((c) => c.state === 'problem').length;
+  if (context.json) printJson(context, { ok: problems === 0, checks });
+  else {
+    for (const c of checks) context.terminal.out(line(context, c));
+    context.terminal.out(
+      problems === 0 ? 'No problem found.\n' : `${problems} ${problems === 1 ? 'problem' : 'problems'}.\n`,
+    );
+  }
+  return problems === 0 ? 'ok' : 'failed';
+};
+
+const colours = { ok: 'green', note: 'yellow', problem: 'red' } as const;
+const line = (context: Context, c: Check): string =>
+  `${context.terminal.paint('out', colours[c.state], c.state.padEnd(8))}${c.name.padEnd(28)} ${plain(c.found)}\n${
+    c.todo === null ? '' : `${' '.repeat(8)}${plain(c.todo)}\n`
+  }`;
+
+interface Seen {
+  checks: Check[];
+  agents: (AgentBody & { executable?: string | null })[];
+  running: number;
+}
+
+interface Invariants {
+  ok: boolean;
+  checks: { name: string; ok: boolean; found: string }[];
+}
+
+const lookAtServer = async (context: Context): Promise<Seen> => {
+  const none: Seen = { checks: [], agents: [], running: 0 };
+  try {
+    const { api, url } = context.connection();
+    const health = await api.health();
+    const [{ body }, agents, limits, runners] = await Promise.all([
+      api.request<Invariants>('/api/doctor'),
+      api.agents(),
+      api.limits(),
+      api.runners(),
+    ]);
+    return {
+      checks: [
+        ok(
+          'server',
+          `${url} answers, up for ${age(new Date(context.now() - health.uptime_s * 1000).toISOString(), context.now())}`,
+        ),
+        ...runners.map((r) => checkRunner(r, context.now())),
+        ...(runners.length === 0
+          ? [problem('runner', 'none is known', 'Start one: npm start, or drover runner.')]
+          : []),
+        ...(limits.paused ? [note('fleet', 'paused: nothing new is started', 'drover resume')] : []),
+        ...body.checks.map((c) =>
+          c.ok
+            ? ok(`invariant ${c.name}`, c.found)
+            : problem(
+                `invariant ${c.name}`,
+                c.found,
+                'This is a bug. Keep DROVER_HOME as it is and report it with this output.',
+              ),
+        ),
+      ],
+      agents,
+      running: limits.running + limits.waiting,
+    };
+  } catch (e) {
+    if (e instanceof ApiError && e.status === 0)
+      return { ...none, checks: [problem('server', e.message, 'Start it: npm start (or bin/drover start).')] };
+    if (e instanceof CliFailure) return { ...none, checks: [problem('server', e.message, e.hints.join(' '))] };
+    if (e instanceof ApiError)
+      return {
+        ...none,
+        checks: [
+          problem(
+            'server',
+            `${serverUrl(context.config())} refuses: ${e.message} (${e.code})`,
+            'See the log of the server.',
+          ),
+        ],
+      };
+    throw e;
+  }
+};
+
+/** The claim poll is held for 25 s at most: one that was silent for four of them is gone. */
+const silentMs = 100_000;
+
+const checkRunner = (r: RunnerBody & { cgroup?: string | null }, now: number): Check => {
+  const cgroup =
+    r.cgroup === undefined || r.cgroup === null
+      ? ''
+      : r.cgroup === 'none'
+        ? ', no memory cgroup (limits are held by watching)'
+        : `, cgroup ${r.cgroup}`;
+  const found = `${r.name}${r.host === null ? '' : ` on ${r.host}`}, isolation ${r.isolation ?? 'unknown'}${cgroup}, seen ${age(r.last_seen, now)} ago`;
+  const last = r.last_seen === null ? Number.NaN : Date.parse(r.last_seen);
+  if (Number.isNaN(last) || now - last > silentMs)
+    return problem('runner', found, 'It does not come for work: is its process alive? See its log.');
+  return r.cgroup === 'none' ? note('runner', found) : ok('runner', found);
+};
