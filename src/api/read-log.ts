@@ -81,6 +81,8 @@ export async function* followLog(
   signal: AbortSignal,
 ): AsyncGenerator<Entry[]> {
   let over = ended;
+  /** The store failed under the wait: the line is cut, and the client comes again. */
+  let broken: unknown = null;
   let nudged = false;
   let wake = () => {};
   const nudge = () => {
@@ -96,13 +98,14 @@ export async function* followLog(
         nudge();
       },
       (error) => {
-        deps.kernel.log.warn('following an execution lost sight of its ending', { error });
+        broken = error;
         nudge();
       },
     );
   const position = new Map<string, number>();
   try {
     while (!signal.aborted) {
+      if (broken !== null) throw broken;
       // Read what is over before reading the log: the last page then cannot miss an entry that came with the ending.
       const last = over;
       nudged = false;

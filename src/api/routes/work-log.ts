@@ -1,0 +1,85 @@
+/** The log of an execution: whole up to a bound, or as a stream that replays from the start and follows until the end. */
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { isTerminal } from '../../contract/execution.ts';
+import type { Tails } from '../../record/tails.ts';
+import type { OpenRequests } from '../open-requests.ts';
+import { findExecution } from '../read-execution.ts';
+import { followLog, readLog } from '../read-log.ts';
+import { type ApiDeps, findAgent, IdParams, type RouteModule, who } from '../route.ts';
+import { dataFrame, openSse } from '../sse.ts';
+import { AgentExecutionParams } from './work-params.ts';
+
+const LogQuery = z.object({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(5_000)
+    .transform((n) => Math.min(n, 20_000)),
+});
+/** One answer; a longer log is read by its stream, which holds a page at a time. */
+const logBytes = 16 * 1024 * 1024;
+
+export const workLog =
+  (open: OpenRequests, tails: Tails): RouteModule =>
+  (deps) =>
+  async (app) => {
+    const log = async (request: Asked & { query: z.infer<typeof LogQuery> }) => {
+      const row = await found(deps, request);
+      return {
+        execution_id: row.id,
+        ...(await readLog(deps, row.id, { entries: request.query.limit, bytes: logBytes })),
+      };
+    };
+    const logSchema = { tags: ['Work'], summary: 'The log of an execution, from its start', querystring: LogQuery };
+    app.get('/api/executions/:id/log', { config: { needs: 'read' }, schema: { ...logSchema, params: IdParams } }, log);
+    app.get(
+      '/api/agents/:name/executions/:id/log',
+      { config: { needs: 'read' }, schema: { ...logSchema, params: AgentExecutionParams } },
+      log,
+    );
+
+    const stream = async (request: Asked, reply: FastifyReply) => {
+      const row = await found(deps, request);
+      const gone = open.signalOf(reply);
+      const sse = openSse(reply);
+      try {
+        for await (const entries of followLog(deps, tails, row.id, isTerminal(row.status), gone)) {
+          if (
+            !sse.write(entries.length === 0 ? ': beat\n\n' : entries.map(dataFrame).join('')) &&
+            !(await sse.drained())
+          )
+            return;
+        }
+        // A line that is cut by a closing server says nothing: the client comes again and goes on.
+        if (!gone.aborted) sse.write(dataFrame({ type: 'stream_end' }));
+      } catch (error) {
+        deps.kernel.log.error('a transcript stream was cut', { execution: row.id, error });
+      } finally {
+        sse.end();
+      }
+    };
+    const streamSchema = {
+      tags: ['Work'],
+      summary: 'The log as server-sent events: replay, then follow; ends with {"type":"stream_end"}',
+    };
+    const streams = { needs: 'read', streams: true } as const;
+    app.get('/api/executions/:id/stream', { config: streams, schema: { ...streamSchema, params: IdParams } }, stream);
+    app.get(
+      '/api/agents/:name/executions/:id/stream',
+      { config: streams, schema: { ...streamSchema, params: AgentExecutionParams } },
+      stream,
+    );
+  };
+
+interface Asked {
+  principal: Parameters<typeof who>[0]['principal'];
+  params: { id: string; name?: string };
+}
+
+const found = async (deps: ApiDeps, request: Asked) => {
+  const { id, name } = request.params;
+  const agent = name === undefined ? null : await findAgent(deps, { principal: request.principal, params: { name } });
+  return findExecution(deps, id, who(request), agent);
+};

@@ -1,0 +1,181 @@
+/**
+ * The two doors by which HTTP gives work to an agent: chat and task, one handler. Parse → submit → wait for the row → present.
+ * The row exists before anything is waited for, so a client that goes away loses nothing, and each answer carries its id. Holds
+ * no call to an agent: what it waits for is the row's ending (R1).
+ */
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { isRefusal, refuse } from '../../contract/errors.ts';
+import { type ExecutionRequest, isTerminal, type Trigger } from '../../contract/execution.ts';
+import { limits } from '../../contract/limits.ts';
+import { cleanName } from '../../contract/names.ts';
+import { submit } from '../../flow/submit.ts';
+import { presentError } from '../errors.ts';
+import type { OpenRequests } from '../open-requests.ts';
+import { presentAccepted, presentAnswer, presentEnding } from '../present/answer.ts';
+import { withWireDetail } from '../present/refusals.ts';
+import { readLog } from '../read-log.ts';
+import { type ApiDeps, NameParams, orNotFound, Refused, type RouteModule, who } from '../route.ts';
+
+const timeout = z.number().int().min(limits.timeoutS.min).max(limits.timeoutS.max);
+
+const WorkBody = z.object({
+  message: z.string(),
+  model: z.string().max(200).nullish(),
+  allowed_tools: z.array(z.string().max(500)).max(200).nullish(),
+  system_prompt: z.string().max(100_000).nullish(),
+  max_turns: z.number().int().min(1).max(10_000).nullish(),
+  timeout_seconds: timeout.nullish(),
+  /** `batch` gives way to `interactive`. Left out: interactive when somebody waits for the answer, else batch. */
+  priority: z.enum(['interactive', 'batch', 'high', 'normal', 'low']).nullish(),
+  parent_execution_id: z.string().max(100).nullish(),
+  max_retries: z.number().int().min(0).max(10).nullish(),
+  async_mode: z.boolean().nullish(),
+});
+const ChatBody = WorkBody.extend({
+  /** Id of a chat session of the agent; left out: its main session when that is idle, else a fresh one. */
+  session: z.string().max(100).nullish(),
+  /** As `session`: what an earlier answer called it. */
+  session_id: z.string().max(100).nullish(),
+});
+const TaskBody = WorkBody.extend({ resume_session_id: z.string().max(200).nullish() });
+type Body = z.infer<typeof ChatBody> & z.infer<typeof TaskBody>;
+
+/** A transcript in an answer is for reading along; the whole one is under the id. */
+const logBound = { entries: 1_000, bytes: 2 * 1024 * 1024 };
+
+export const workSubmit =
+  (open: OpenRequests): RouteModule =>
+  (deps) =>
+  async (app) => {
+    const route = (kind: 'chat' | 'task', body: typeof ChatBody | typeof TaskBody, summary: string) =>
+      app.post(
+        `/api/agents/:name/${kind}`,
+        {
+          config: { needs: 'submit', streams: true },
+          schema: { tags: ['Work'], summary, params: NameParams, body },
+        },
+        (request, reply) => give(deps, open, kind, request as WorkCall, reply),
+      );
+    route('chat', ChatBody, 'Say something to an agent and wait for its answer; the session goes on');
+    route('task', TaskBody, 'Give an agent a task in a session of its own; async_mode answers with the id at once');
+  };
+
+type WorkCall = FastifyRequest<{ Params: { name: string }; Body: Body }>;
+
+const give = async (
+  deps: ApiDeps,
+  open: OpenRequests,
+  kind: 'chat' | 'task',
+  request: WorkCall,
+  reply: FastifyReply,
+) => {
+  const { body } = request;
+  const gone = open.signalOf(reply);
+  const key = idempotencyKey(request);
+  const waitMs = body.async_mode === true ? 0 : preferredWaitMs(request);
+  const asked = executionRequest(kind, request, key);
+  const answer = await submit(
+    deps,
+    asked,
+    who(request),
+    key === null ? null : bodyHash(kind, cleanName(asked.agent_name), body),
+  );
+  if (isRefusal(answer)) throw new Refused(withWireDetail(answer, asked.agent_name));
+
+  const { execution, replay } = answer;
+  const queued = { position: answer.queue_position };
+  reply.header('x-execution-id', execution.id);
+  if (replay) reply.header('x-idempotent-replay', 'true');
+  const accepted = () => {
+    reply.code(202).header('location', `/api/executions/${execution.id}`);
+    return presentAccepted(execution, asked.message, queued);
+  };
+  if (body.async_mode === true) return accepted();
+  if (waitMs !== null) reply.header('preference-applied', `wait=${waitMs / 1000}`);
+
+  if (!isTerminal(execution.status) && !(await deps.endings.wait(execution.id, waitMs, gone))) return accepted();
+  const row = orNotFound(await deps.store.read('execution', { id: execution.id }), 'execution');
+  if (row.status !== 'success') return presentError(reply, presentEnding(row, deps.kernel.clock.now()));
+  const { log } = await readLog(deps, row.id, logBound);
+  return presentAnswer(row, log, queued);
+};
+
+const executionRequest = (kind: 'chat' | 'task', request: WorkCall, key: string | null): ExecutionRequest => {
+  const { body } = request;
+  const nobodyWaits = body.async_mode === true;
+  return {
+    kind,
+    agent_name: request.params.name,
+    message: body.message,
+    triggered_by: triggerOf(request),
+    class: body.priority == null ? (nobodyWaits ? 'batch' : 'interactive') : classOf[body.priority],
+    durable: nobodyWaits,
+    options: {
+      model: body.model ?? null,
+      allowed_tools: body.allowed_tools ?? null,
+      system_prompt: body.system_prompt ?? null,
+      max_turns: body.max_turns ?? null,
+    },
+    timeout_s: body.timeout_seconds ?? null,
+    session_id: body.session ?? body.session_id ?? null,
+    resume_session_id: body.resume_session_id ?? null,
+    parent_execution_id: body.parent_execution_id ?? null,
+    idempotency_key: key,
+    max_retries: body.max_retries ?? null,
+  };
+};
+
+const classOf = {
+  interactive: 'interactive',
+  high: 'interactive',
+  normal: 'interactive',
+  batch: 'batch',
+  low: 'batch',
+} as const;
+
+/** For people who read lists: what it came through. Nothing is decided by it; an agent's own token outranks it. */
+const triggerOf = (request: FastifyRequest): Trigger => {
+  const said = request.headers['x-drover-client'];
+  if (said === 'cli' || said === 'mcp') return said;
+  if (request.headers['x-via-mcp'] !== undefined) return 'mcp';
+  return request.byCookie ? 'manual' : 'api';
+};
+
+const idempotencyKey = (request: FastifyRequest): string | null => {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return null;
+  const key = String(header).trim();
+  if (key === '' || key.length > 255)
+    throw new Refused(
+      refuse('invalid', 'Idempotency-Key needs 1 to 255 characters.', { details: [{ field: 'Idempotency-Key' }] }),
+    );
+  return key;
+};
+
+const longestWaitS = limits.timeoutS.max;
+
+/** `Prefer: wait=N` (RFC 7240); null = as long as it takes. What cannot be read is ignored, as the RFC has it. */
+const preferredWaitMs = (request: FastifyRequest): number | null => {
+  const prefer = [request.headers.prefer ?? []].flat().join(',');
+  const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec(prefer);
+  return wait === null ? null : Math.min(Number(wait[1]), longestWaitS) * 1000;
+};
+
+/** Same key, same hash: the same request. Over the parsed body, so that spaces and the order of keys do not matter. */
+const bodyHash = (kind: string, agentName: string, body: Body): string =>
+  createHash('sha256')
+    .update(JSON.stringify([kind, agentName, ordered(body)]))
+    .digest('hex');
+
+const ordered = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, v]) => v != null)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([k, v]) => [k, ordered(v)]),
+  );
+};
