@@ -159,7 +159,7 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
     logout: () => ask<unknown>('/api/logout', { method: 'POST' }),
     me: () => ask<UserBody & { csrf_token?: string }>('/api/users/me'),
     version: () => ask<{ version: string }>('/api/version'),
-    health: () => ask<{ status: string; uptime_s: number; loop_lag_p99_ms: number }>('/health'),
+    health: () => ask<{ status: string; timestamp: string; uptime_s: number; loop_lag_p99_ms: number }>('/health'),
 
     // -- agents
     agents: () => ask<AgentBody[]>('/api/agents'),

@@ -106,6 +106,17 @@ describe('the transcript', () => {
     expect((block as { text: string }).text).toContain('1900000 more characters');
   });
 
+  it('keeps the newest blocks of a long log, counts the others, and still folds results into their calls', () => {
+    const f = createFold(10);
+    for (let i = 0; i < 100; i++) f.push(assistant({ type: 'text', text: `${i}` }));
+    f.push(assistant({ type: 'tool_use', id: 't', name: 'Bash', input: {} }));
+    f.push(toolResult('t', 'ok'));
+    const blocks = f.blocks();
+    expect(blocks.length).toBeLessThanOrEqual(11);
+    expect(blocks.length + f.dropped).toBe(101);
+    expect(blocks.at(-1)).toMatchObject({ kind: 'tool', result: 'ok' });
+  });
+
   it('names the telling argument of a call', () => {
     expect(inputLine({ timeout: 5, command: '  ls -la\n' })).toBe('ls -la');
     expect(inputLine({ a: 1 })).toBe('{"a":1}');

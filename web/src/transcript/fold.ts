@@ -75,19 +75,24 @@ const resultText = (content: unknown): string => {
   );
 };
 
+/** Blocks kept: some 20 MB at the worst of ordinary runs. What is older is in the log, and `dropped` says how much. */
+const mostBlocks = 4_000;
+
 export interface Fold {
   push(entry: Json): void;
   /** A new array after each push that changed something. */
   blocks(): readonly Block[];
   readonly toolCalls: number;
+  readonly dropped: number;
 }
 
-export const createFold = (): Fold => {
+export const createFold = (most = mostBlocks): Fold => {
   let list: Block[] = [];
   let shared = false;
   let nextId = 1;
   let toolCalls = 0;
-  /** Calls without a result yet → their place. */
+  let dropped = 0;
+  /** Calls without a result yet → the id of their block. Ids rise by one, so a block stands at its id less the first one. */
   const open = new Map<string, number>();
 
   const own = () => {
@@ -98,6 +103,8 @@ export const createFold = (): Fold => {
   const add = (block: DistributiveOmit<Block, 'id'>) => {
     own();
     list.push({ ...block, id: nextId++ } as Block);
+    // In tenths: dropping one at a time would copy the list each time.
+    if (list.length > most * 1.1) dropped += list.splice(0, list.length - most).length;
   };
 
   const output = (stream: 'stdout' | 'stderr' | 'drover', text: string, at: number | null) => {
@@ -135,7 +142,7 @@ export const createFold = (): Fold => {
           nested: str(e.parent_tool_use_id) !== null,
           at,
         });
-        if (call !== null) open.set(call, list.length - 1);
+        if (call !== null) open.set(call, nextId - 1);
       } else add({ kind: 'note', title: str(part.type) ?? 'part', text: '', full: pretty(part), at });
     }
   };
@@ -149,11 +156,11 @@ export const createFold = (): Fold => {
         continue;
       }
       const call = str(part.tool_use_id) ?? '';
-      const place = open.get(call);
-      const block = place === undefined ? undefined : list[place];
+      const place = (open.get(call) ?? 0) - (list[0]?.id ?? 0);
+      const block = list[place];
       const result = resultText(part.content);
       const failed = part.is_error === true;
-      if (place !== undefined && block?.kind === 'tool') {
+      if (block?.kind === 'tool' && block.call === call) {
         own();
         list[place] = { ...block, result, failed };
         open.delete(call);
@@ -217,6 +224,9 @@ export const createFold = (): Fold => {
     },
     get toolCalls() {
       return toolCalls;
+    },
+    get dropped() {
+      return dropped;
     },
   };
 };

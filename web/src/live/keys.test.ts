@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { eventTypes } from '../../../src/contract/events.ts';
+import { keys, staleAfter } from './keys.ts';
+
+const stale = (type: string, execution_id: string | null = null) => staleAfter({ type, execution_id });
+
+describe('what an event makes stale', () => {
+  it('is something for every event of the contract', () => {
+    for (const type of eventTypes) expect(stale(type).length).toBeGreaterThan(0);
+  });
+
+  it('is the lists a row leaves and enters, and the row itself', () => {
+    expect(stale('execution.claimed', 'e1')).toEqual([keys.queued, keys.running, keys.limits, ['execution', 'e1']]);
+    expect(stale('execution.settled', 'e1')).toEqual(
+      expect.arrayContaining([keys.running, keys.ended, keys.limits, ['execution', 'e1']]),
+    );
+  });
+
+  it('goes by the first word for a type of a newer server', () => {
+    expect(stale('execution.teleported', 'e1')).toEqual(
+      expect.arrayContaining([keys.running, keys.queued, keys.ended]),
+    );
+    expect(stale('moon.rose')).toEqual([keys.limits]);
+  });
+});

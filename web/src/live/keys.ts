@@ -1,0 +1,49 @@
+/** What the page reads, by name, and which of it a change of the fleet makes stale. Pure. */
+export const keys = {
+  setup: ['setup'],
+  me: ['me'],
+  limits: ['limits'],
+  agents: ['agents'],
+  runners: ['runners'],
+  operator: ['operator'],
+  running: ['executions', 'running'],
+  queued: ['executions', 'queued'],
+  ended: ['executions', 'ended'],
+  execution: (id: string) => ['execution', id],
+} as const;
+
+export type Key = readonly string[];
+
+/** By the first word of the type, so that a type of a newer server still moves the right lists. */
+export const staleAfter = (event: { type: string; execution_id: string | null }): Key[] => {
+  const own = event.execution_id === null ? [] : [keys.execution(event.execution_id)];
+  switch (event.type) {
+    case 'execution.queued':
+      return [keys.queued, keys.limits, ...own];
+    case 'execution.claimed':
+    case 'execution.requeued':
+      return [keys.queued, keys.running, keys.limits, ...own];
+    case 'execution.started':
+    case 'execution.waiting':
+    case 'execution.resumed':
+    case 'execution.silent':
+      return [keys.running, keys.limits, ...own];
+  }
+  switch (event.type.split('.', 1)[0]) {
+    case 'execution':
+      return [keys.running, keys.queued, keys.ended, keys.limits, ...own];
+    case 'agent':
+      return [keys.agents, keys.limits, keys.queued];
+    case 'limits':
+    case 'fleet':
+      return [keys.limits, keys.queued];
+    case 'runner':
+      return [keys.runners, keys.limits, keys.queued];
+    case 'operator':
+      return [keys.operator];
+    case 'credential':
+      return [keys.queued];
+    default:
+      return [keys.limits];
+  }
+};

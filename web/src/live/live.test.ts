@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { createRefresher } from './live.ts';
+
+describe('reading again what is stale', () => {
+  it('reads at once, gathers what comes meanwhile into one round, and then stops', async () => {
+    const rounds: string[][] = [];
+    const answers: (() => void)[] = [];
+    const touch = createRefresher(
+      (stale) => {
+        rounds.push(stale.map((k) => k.join('/')));
+        return new Promise<void>((resolve) => answers.push(resolve));
+      },
+      () => Promise.resolve(),
+    );
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    touch([['limits']]);
+    expect(rounds).toEqual([['limits']]);
+    for (let i = 0; i < 100; i++) touch([['executions', 'queued'], ['limits']]);
+    await settle();
+    expect(rounds).toHaveLength(1);
+    answers[0]!();
+    await settle();
+    expect(rounds).toEqual([['limits'], ['executions/queued', 'limits']]);
+    answers[1]!();
+    await settle();
+    expect(rounds).toHaveLength(2);
+    touch([['agents']]);
+    expect(rounds).toHaveLength(3);
+  });
+
+  it('goes on after a read that failed', async () => {
+    let reads = 0;
+    const touch = createRefresher(
+      () => (++reads === 1 ? Promise.reject(new Error('no')) : Promise.resolve()),
+      () => Promise.resolve(),
+    );
+    touch([['a']]);
+    await new Promise((resolve) => setImmediate(resolve));
+    touch([['b']]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(reads).toBe(2);
+  });
+});

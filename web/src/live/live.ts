@@ -1,0 +1,70 @@
+/**
+ * The line to the server: each event makes stale what it touched, and what is stale is read again, in one go and never
+ * faster than the server answers. After a drop everything is read again. The page only reads; the store holds the truth.
+ */
+import type { QueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { ApiError } from '../../../src/client/request.ts';
+import { api } from '../api.ts';
+import { type Key, keys, staleAfter } from './keys.ts';
+
+export type LineState = { kind: 'connecting' } | { kind: 'up' } | { kind: 'down'; why: string };
+
+/** Between two rounds of reading: below it, eyes see no difference; above it, a burst feels like a stall. */
+const roundMs = 250;
+
+export const createRefresher = (read: (stale: Key[]) => Promise<unknown>, rest: () => Promise<void>) => {
+  const stale = new Map<string, Key>();
+  let running = false;
+  const run = async () => {
+    while (stale.size > 0) {
+      const round = [...stale.values()];
+      stale.clear();
+      // A read that fails is shown where it belongs; the next event or the slow poll reads again.
+      await read(round).catch(() => {});
+      await rest();
+    }
+    running = false;
+  };
+  return (touched: readonly Key[]): void => {
+    for (const key of touched) stale.set(key.join('/'), key);
+    if (running || stale.size === 0) return;
+    running = true;
+    void run();
+  };
+};
+
+const everything: Key[] = [keys.limits, keys.agents, keys.runners, keys.operator, ['executions'], ['execution']];
+
+export const useLive = (queries: QueryClient): LineState => {
+  const [state, setState] = useState<LineState>({ kind: 'connecting' });
+  useEffect(() => {
+    const stop = new AbortController();
+    const touch = createRefresher(
+      // An answer under way may be older than the event: let it end, then ask again, and never cut it off, or a busy fleet
+      // would keep the page from ever seeing one.
+      (stale) =>
+        Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }, { cancelRefetch: false }))),
+      () => new Promise((resolve) => setTimeout(resolve, roundMs)),
+    );
+    const run = async () => {
+      for await (const item of api.events({ signal: stop.signal })) {
+        if (item.kind === 'event') touch(staleAfter(item.event));
+        else if (item.kind === 'reset') touch(everything);
+        else if (item.kind === 'down') setState({ kind: 'down', why: item.error.message });
+        else {
+          setState({ kind: 'up' });
+          // Also at the first: what was read before the line stood may be stale already.
+          touch(everything);
+        }
+      }
+    };
+    run().catch((e: unknown) => {
+      if (stop.signal.aborted) return;
+      setState({ kind: 'down', why: e instanceof Error ? e.message : String(e) });
+      if (e instanceof ApiError && e.status === 401) void queries.invalidateQueries({ queryKey: keys.me });
+    });
+    return () => stop.abort();
+  }, [queries]);
+  return state;
+};
