@@ -55,8 +55,12 @@ export interface Launcher {
   spawn(order: SpawnOrder): Promise<Held | { spawn_error: SpawnError }>;
   /** Finds an attempt again after a restart: held still, ended (exit.json), or gone without a record. */
   reattach(attempt: string, dir: string): Promise<Held | { ended: ExitRecord } | { gone: true }>;
-  /** Writes the reason, then SIGINT, 5 s, SIGTERM, 5 s, SIGKILL to the whole tree. Idempotent: the first reason stays. */
-  stop(held: Held, reason: StopReason, detail?: string): Promise<Stopped>;
+  /**
+   * Writes the reason, then SIGINT, 5 s, SIGTERM, 5 s, SIGKILL to the whole tree; resolves after the first signal. Idempotent:
+   * the first reason stays. `atOnce`: SIGKILL right away (the attempt is not this runner's any more). Null: the process had
+   * exited before, so nothing was stopped and no stop is recorded.
+   */
+  stop(held: Held, reason: StopReason, detail?: string, atOnce?: boolean): Promise<Stopped | null>;
   /** The recorded stop, if any: also after a restart. */
   stopped(dir: string): Promise<Stopped | null>;
   /** Called after the exit: ends what is left of the tree, reads the counters, removes the cgroup. */

@@ -1,0 +1,79 @@
+/**
+ * DROVER_AGENT_USER: as root, agents run as this user. It must be able to reach its workspace and its streams, and nothing
+ * else of ours: directories on the way get the right to pass (not to list), only what the agent works on becomes its own.
+ * The attempt's directory stays ours: an agent that could write exit.json could tell any ending it likes.
+ */
+import { chmodSync, chownSync, lchownSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { Fault } from '../../contract/errors.ts';
+import { readText } from './proc.ts';
+
+export interface AgentUser {
+  name: string;
+  uid: number;
+  gid: number;
+  home: string;
+}
+
+export const findUser = (passwd: string, name: string): AgentUser | null => {
+  for (const line of passwd.split('\n')) {
+    const [login, , uid, gid, , home] = line.split(':');
+    if (login === name && /^\d+$/.test(uid ?? '') && /^\d+$/.test(gid ?? ''))
+      return { name, uid: Number(uid), gid: Number(gid), home: home ?? '/' };
+  }
+  return null;
+};
+
+/** Null when none is asked for. Every wrong setting is told at start, not at the first run. */
+export const agentUser = (
+  name: string | null,
+  own = process.getuid?.() ?? 0,
+  passwd = readText('/etc/passwd') ?? '',
+): AgentUser | null => {
+  if (name === null) return null;
+  const user = findUser(passwd, name);
+  if (user === null)
+    throw new Fault(
+      'not_ready',
+      `DROVER_AGENT_USER: there is no user ${JSON.stringify(name)} in /etc/passwd. Create it: useradd -m ${name}`,
+    );
+  if (user.uid === 0) throw new Fault('not_ready', 'DROVER_AGENT_USER: root is no protection. Name another user.');
+  if (own !== 0 && own !== user.uid)
+    throw new Fault(
+      'not_ready',
+      'DROVER_AGENT_USER works only when Drover runs as root. Leave it empty, or start as root.',
+    );
+  return own === 0 ? user : null;
+};
+
+const inside = (home: string, path: string): boolean => {
+  const way = relative(home, path);
+  return way !== '' && !way.startsWith('..');
+};
+
+/** x for others on every directory from `home` down to `path`, so that the agent's user can pass. */
+export const letPass = (home: string, path: string): void => {
+  for (let dir = path; dir === home || inside(home, dir); dir = dirname(dir)) {
+    const { mode } = statSync(dir);
+    if ((mode & 0o001) === 0) chmodSync(dir, (mode & 0o7777) | 0o001);
+    if (dir === home) return;
+  }
+};
+
+const giveAll = (user: AgentUser, path: string): void => {
+  lchownSync(path, user.uid, user.gid);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const below = join(path, entry.name);
+    if (entry.isDirectory()) giveAll(user, below);
+    else lchownSync(below, user.uid, user.gid);
+  }
+};
+
+/** A directory of ours (a default workspace, a worktree) becomes the agent's. A person's own directory is left as it is. */
+export const giveDirectory = (user: AgentUser, home: string, path: string): void => {
+  if (!inside(home, path)) return;
+  letPass(home, dirname(path));
+  if (statSync(path).uid !== user.uid) giveAll(user, path);
+};
+
+export const giveFile = (user: AgentUser, path: string): void => chownSync(path, user.uid, user.gid);
