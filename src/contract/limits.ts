@@ -73,3 +73,10 @@ export const capReasons: readonly WaitReason[] = [
   'live_bound',
   'turn',
 ];
+
+/** Rows of the settings table that the fleet obeys; written by the fleet routes only, never as free settings. */
+export const fleetSettings = {
+  agentCallLimit: 'agent_call_limit',
+  queueTimeoutS: 'queue_timeout_s',
+  paused: 'fleet_paused',
+} as const;
