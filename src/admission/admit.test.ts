@@ -110,6 +110,10 @@ describe('admission', () => {
     expect(answer).toMatchObject({ code: 'agent_stopped', message: expect.stringContaining('/api/agents/idle/start') });
   });
 
+  it(verifies('D15')('leaves a stopped agent to the queue when there is a key: it may be a replay'), async () => {
+    expect(await code({ agent_name: 'idle', idempotency_key: 'k' })).toBe('admitted');
+  });
+
   it('refuses an empty message, also one of blanks alone', async () => {
     expect(await code({ message: '' })).toBe('invalid');
     expect(await code({ message: ' \n\t' })).toBe('invalid');
@@ -155,10 +159,15 @@ describe('admission', () => {
     expect(await code({ options: { model: 'claude-x', allowed_tools: ['Bash(rm -rf:*)'] } })).toBe('admitted');
   });
 
-  it('takes a session of the agent and refuses an unknown one and one of another agent alike', async () => {
-    expect(await code({ session_id: 's1' })).toBe('admitted');
-    expect(await code({ session_id: 's9' })).toBe('session_not_found');
-    expect(await code({ session_id: 's1', agent_name: 'reader' })).toBe('session_not_found');
+  it('resumes a session by the id of the CLI or by its own', async () => {
+    expect((await admitted({ resume_session_id: 's1' })).request).toMatchObject({
+      session_id: 's1',
+      resume_session_id: null,
+    });
+    const other = { session_id: null, resume_session_id: 's1' };
+    expect((await admitted({ resume_session_id: 's1', agent_name: 'reader' })).request).toMatchObject(other);
+    const cli = { session_id: null, resume_session_id: '0b1c-uuid' };
+    expect((await admitted({ resume_session_id: '0b1c-uuid' })).request).toMatchObject(cli);
   });
 
   it('lets a viewer and a runner give no work', async () => {

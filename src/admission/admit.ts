@@ -2,7 +2,7 @@
  * Admission: the door between a request and the queue. Says yes with everything the queue needs, or no with a typed refusal
  * and nothing stored. Called by `flow/submit.ts` alone, for whatever asked: HTTP, CLI, MCP, schedule, webhook.
  *
- * Looks things up, changes nothing. What must hold at the instant of the insert (backlog, depth, idempotency, a busy
+ * Looks things up, changes nothing. What must hold at the instant of the insert (backlog, depth, idempotency, the
  * session, the caller's token) is checked again in the enqueue transaction, not here.
  */
 import type { AgentRow } from '../contract/agent.ts';
@@ -41,21 +41,18 @@ export const admit = async (
   const request = checked(asked);
   if ('refused' in request) return request;
 
-  if (agent.desired_state === 'stopped')
+  // With an idempotency key the queue decides: what was accepted before the stop is still given back.
+  if (agent.desired_state === 'stopped' && request.idempotency_key === null)
     return refuse('agent_stopped', `Agent ${agent.name} is stopped. Start it: POST /api/agents/${agent.name}/start.`);
 
   const parent = await parentOf(deps, request, principal);
   if ('refused' in parent) return parent;
 
-  if (request.session_id !== null) {
-    const session = await deps.store.read('session', { id: request.session_id });
-    if (session === null || session.agent_id !== agent.id)
-      return refuse('session_not_found', `Agent ${agent.name} has no chat session "${shortened(request.session_id)}".`);
-  }
   return {
     agent,
     request: {
       ...request,
+      ...(await resumed(deps, request, agent)),
       agent_name: agent.name,
       parent_execution_id: parent.id,
       triggered_by: fromAnAgent(principal) ? 'agent' : request.triggered_by,
@@ -101,6 +98,17 @@ const asArguments = ({ options, resume_session_id }: ExecutionRequest): [string,
 
 const invalidField = (field: string, problem: string): Refusal =>
   refuse('invalid', `${field} ${problem}.`, { details: [{ field, problem }] });
+
+/** `resume_session_id` may name a session of the CLI, or Drover's own for it: every answer's `session_id` can be resumed. */
+const resumed = async (
+  deps: Lookups,
+  { resume_session_id }: ExecutionRequest,
+  agent: AgentRow,
+): Promise<Partial<Pick<ExecutionRequest, 'session_id' | 'resume_session_id'>>> => {
+  if (resume_session_id === null) return {};
+  const own = await deps.store.read('session', { id: resume_session_id });
+  return own !== null && own.agent_id === agent.id ? { session_id: own.id, resume_session_id: null } : {};
+};
 
 /** An execution's parent is itself, whatever it says; an agent's key may name an execution of that agent. */
 const parentOf = async (

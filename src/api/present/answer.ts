@@ -9,9 +9,12 @@ import { iso } from '../route.ts';
 import type { FullExecution } from './execution.ts';
 
 export interface QueuedAs {
-  /** Its place when it was accepted; 0 = nothing stood before it. */
+  /** Its place in its lane when it was accepted, from 1; 0 = not known (a replay). */
   position: number;
 }
+
+/** A claim takes milliseconds: who waited for a second waited for something. */
+const waitedMs = 1_000;
 
 /** For a chat: the session to go on with. For a task, which has a fresh one: what `resume_session_id` takes. */
 const sessionOf = (row: ExecutionRow): string | null =>
@@ -40,23 +43,23 @@ export const presentAnswer = (row: FullExecution, log: Record<string, unknown>[]
   execution: {
     id: row.id,
     queue_status: queueStatus(queued),
-    was_queued: queued.position > 0,
+    was_queued: queued.position > 1 || (row.queued_ms ?? 0) >= waitedMs,
     status: row.status,
     cause: row.cause,
   },
 });
 
-const queueStatus = ({ position }: QueuedAs): string => (position > 0 ? `queued:${position}` : 'running');
+const queueStatus = ({ position }: QueuedAs): string => (position > 1 ? `queued:${position}` : 'running');
 
 /** Accepted and going on: by wish of the client (`async_mode`, `Prefer: wait=`), or because the server goes down. */
 export const presentAccepted = (row: ExecutionRow, message: string, queued: QueuedAs) => ({
-  status: queued.position > 0 ? ('queued' as const) : ('accepted' as const),
+  status: queued.position > 1 ? ('queued' as const) : ('accepted' as const),
   execution_id: row.id,
   agent_name: row.agent_name,
   message,
   async_mode: true,
   session_id: row.session_id,
-  execution: { id: row.id, queue_status: queueStatus(queued), was_queued: queued.position > 0, status: row.status },
+  execution: { id: row.id, queue_status: queueStatus(queued), was_queued: queued.position > 1, status: row.status },
 });
 
 /** An ending that is not a success, as an error of the wire. `now`: for the distance to a known reset. */
