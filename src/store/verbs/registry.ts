@@ -3,14 +3,61 @@ import type { ReadVerbs, WriteVerbs } from '../store.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 import { agentByName, agents } from './agent-reads.ts';
 import { createAgent } from './agents.ts';
+import { audit, auditLog } from './audit.ts';
+import { caller } from './caller.ts';
+import { clearChat, session, sessions } from './chat-sessions.ts';
+import { credentialEvents, credentials, deleteCredential, putCredential } from './credentials.ts';
+import { enqueue } from './enqueue.ts';
+import { clockHighWater, keepClock } from './keep-clock.ts';
+import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
+import { answerOperatorItem, operatorItems } from './operator-items.ts';
 import { ping } from './ping.ts';
+import { retain } from './retain.ts';
+import { deleteRunner, runners } from './runners.ts';
+import { putSetting, setting, settings } from './settings.ts';
+import { login, user, userByName, users } from './user-reads.ts';
+import { createLogin, createUser, deleteLogin, setPassword } from './users.ts';
 
 export const writeVerbs: { [V in keyof WriteVerbs]?: WriteVerb<V> } = {
   create_agent: createAgent,
+  enqueue,
+  answer_operator_item: answerOperatorItem,
+  audit,
+  clear_chat: clearChat,
+  create_key: createKey,
+  create_login: createLogin,
+  create_user: createUser,
+  delete_credential: deleteCredential,
+  delete_login: deleteLogin,
+  delete_runner: deleteRunner,
+  keep_clock: keepClock,
+  put_credential: putCredential,
+  put_setting: putSetting,
+  retain,
+  revoke_key: revokeKey,
+  set_password: setPassword,
+  touch_key: touchKey,
 };
 
 export const readVerbs: { [V in keyof ReadVerbs]?: ReadVerb<V> } = {
   agent_by_name: agentByName,
   agents,
   ping,
+  audit_log: auditLog,
+  caller,
+  clock_high_water: clockHighWater,
+  credential_events: credentialEvents,
+  credentials,
+  key_by_hash: keyByHash,
+  keys,
+  login,
+  operator_items: operatorItems,
+  runners,
+  session,
+  sessions,
+  setting,
+  settings,
+  user,
+  user_by_name: userByName,
+  users,
 };
