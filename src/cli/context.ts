@@ -4,8 +4,9 @@
  * `diagnose` and `--help` need neither.
  */
 import type { Pause } from '../client/pause.ts';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import type { Connection } from './connection.ts';
+import { usage } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface World {
@@ -33,12 +34,22 @@ export const contextOf = (world: World, json: boolean): Context => {
   let made: Connection | null = null;
   return {
     ...world,
+    config: () => configOf(world),
     json,
     connection: () => {
-      made ??= world.connect(world.config());
+      made ??= world.connect(configOf(world));
       return made;
     },
   };
+};
+
+const configOf = (world: World): Readonly<Config> => {
+  try {
+    return world.config();
+  } catch (e) {
+    if (e instanceof ConfigError) throw usage(e.message, 'See docs/configuration.md.');
+    throw e;
+  }
 };
 
 /** The result for a script: one JSON value on one line. */

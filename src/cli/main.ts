@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../client/pause.ts';
-import { type Config, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { version } from '../contract/version.ts';
 import { connect } from './connection.ts';
 import type { World } from './context.ts';
@@ -23,17 +23,9 @@ const programFile = (program: 'main' | 'runner'): string => {
   return existsSync(bundled) ? bundled : join(root, source);
 };
 
-const configOrUsage = (): Readonly<Config> => {
-  try {
-    return readConfig();
-  } catch (e) {
-    throw usage(e instanceof Error ? e.message : String(e), 'See docs/configuration.md.');
-  }
-};
-
 const world: World = {
   terminal: processTerminal(),
-  config: configOrUsage,
+  config: readConfig,
   connect,
   cwd: process.cwd(),
   root,
