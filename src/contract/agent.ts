@@ -74,6 +74,16 @@ export const AgentSpec = z.object({
 });
 export type AgentSpec = z.infer<typeof AgentSpec>;
 
+/** What may be changed later: fields that are left out stay, null goes back to the default. No default may creep in here. */
+export const AgentPatch = AgentSpec.omit({ name: true })
+  .extend({
+    adapter: AdapterName,
+    env: AgentSpec.shape.env.removeDefault(),
+    resources: AgentSpec.shape.resources.removeDefault(),
+  })
+  .partial();
+export type AgentPatch = z.infer<typeof AgentPatch>;
+
 export interface AgentRow {
   id: string;
   name: string;
