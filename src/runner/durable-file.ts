@@ -1,6 +1,7 @@
 /**
- * Small files that must be whole and on disk: written beside, synced, renamed, and the directory synced. A reader sees the
- * old text or the new one, never a half. When the disk is full the ballast is let go once and the write is tried again.
+ * Small files that must be whole: written beside, then renamed. A reader sees the old text or the new one, never a half, and
+ * both survive a kill of the runner. `writeDurably` also survives a crash of the host (a sync costs 18 ms here, so only facts
+ * pay it). When the disk is full the ballast is let go once and the write is tried again.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -15,32 +16,37 @@ const syncDir = async (dir: string): Promise<void> => {
   }
 };
 
-const writeOnce = async (path: string, text: string): Promise<void> => {
+const writeOnce = async (path: string, text: string, sync: boolean): Promise<void> => {
   const beside = `${path}.new`;
   const handle = await open(beside, 'w', 0o600);
   try {
     await handle.writeFile(text);
-    await handle.sync();
+    if (sync) await handle.sync();
   } finally {
     await handle.close();
   }
   await rename(beside, path);
-  await syncDir(dirname(path));
+  if (sync) await syncDir(dirname(path));
 };
 
 export const isFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
 
-export const writeDurably = async (path: string, text: string, ballast: Ballast): Promise<void> => {
+const write = async (path: string, text: string, ballast: Ballast, sync: boolean): Promise<void> => {
   try {
-    await writeOnce(path, text);
+    await writeOnce(path, text, sync);
   } catch (error) {
     // The half-written file holds the very space the second try needs.
     await rm(`${path}.new`, { force: true }).catch(() => {});
     if (!isFull(error) || !(await ballast.letGo())) throw error;
-    await writeOnce(path, text);
+    await writeOnce(path, text, sync);
   }
 };
+
+export const writeWhole = (path: string, text: string, ballast: Ballast): Promise<void> =>
+  write(path, text, ballast, false);
+export const writeDurably = (path: string, text: string, ballast: Ballast): Promise<void> =>
+  write(path, text, ballast, true);
 
 /** The parsed file, or null when it is missing or no JSON (a crash of the host may leave either). */
 export const readJson = async (path: string): Promise<unknown> => {

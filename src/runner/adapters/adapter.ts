@@ -1,0 +1,39 @@
+/**
+ * An adapter knows one kind of agent: which program with which arguments and environment is one run of it. It starts
+ * nothing. What cannot be run is a value with a reason, never an exception: the agent's sins are facts.
+ */
+import type { CliKind } from '../../contract/facts.ts';
+import type { ClaimedWork } from '../../contract/runner-protocol.ts';
+
+/** What the host offers every run. */
+export interface AdapterHost {
+  /** DROVER_HOME. */
+  home: string;
+  /** The runner's own environment, from which only the allow-list passes. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** DROVER_CLAUDE_BIN. */
+  claudeBin: string | null;
+  /** The claude that the package brings along in development, used when PATH has none. */
+  packagedClaude: string | null;
+  /** A process is held by user or container, so that `bypassPermissions` cannot touch the host. */
+  isolation: 'none' | 'user' | 'container';
+  /** Gives directories that the agent must write to the user it runs as; nothing to do when that is ours. */
+  ownedByAgent(path: string): Promise<void>;
+}
+
+/** One run, ready to be spawned. Secrets stand in `env` only, never in `argv` (R45). */
+export interface ProcessOrder {
+  argv: string[];
+  env: Record<string, string>;
+  stdin: string;
+}
+export interface PrepareError {
+  prepare_error: { code: string; message: string };
+}
+
+export interface ProcessAdapter {
+  cli: CliKind;
+  order(claim: ClaimedWork, cwd: string, host: AdapterHost): Promise<ProcessOrder | PrepareError>;
+}
+
+export const cannotPrepare = (code: string, message: string): PrepareError => ({ prepare_error: { code, message } });

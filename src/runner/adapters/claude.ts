@@ -1,0 +1,86 @@
+/**
+ * Claude Code in print mode: one JSON event per line on stdout, the message on stdin (argv shows in `ps`, is bounded at
+ * 128 KiB and falls to a `pkill -f` of the agent's own). What each switch is for stands beside it; the CLI's events are read
+ * by `evidence/`.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ClaimedWork } from '../../contract/runner-protocol.ts';
+import type { AdapterHost, ProcessAdapter } from './adapter.ts';
+import { claudeConfigDir, safeName } from './claude-config.ts';
+import { childEnvironment } from './environment.ts';
+import { findProgram } from './find-program.ts';
+
+const fixedEnv: Record<string, string> = {
+  // The operator upgrades the CLI, not a run in the middle of the night.
+  DISABLE_AUTOUPDATER: '1',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  // A call to another agent may be silent for longer than the CLI's 300 s (R21).
+  CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
+  // Failures before the first turn then end with a structured result instead of one line on stderr.
+  CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
+};
+
+export const claudeArgv = (claim: ClaimedWork, program: string, promptFile: string | null): string[] => {
+  const { agent, options } = claim;
+  const tools = options.allowed_tools ?? agent.allowed_tools;
+  const model = options.model ?? agent.model;
+  const argv = [program, '-p', '--output-format', 'stream-json', '--verbose', '--input-format', 'text'];
+  argv.push('--permission-mode', agent.permission_mode);
+  // The default model differs by login: a named one makes runs alike.
+  if (model) argv.push('--model', model);
+  if (claim.cli_session_id) argv.push('--resume', claim.cli_session_id);
+  if (options.max_turns) argv.push('--max-turns', String(options.max_turns));
+  if (promptFile) argv.push('--append-system-prompt-file', promptFile);
+  // `=`: the switch takes a list and would swallow what follows it.
+  if (tools && tools.length > 0) argv.push(`--allowedTools=${tools.join(',')}`);
+  return argv;
+};
+
+const agentDir = (home: string, agentId: string) => join(home, 'runner', 'agents', safeName(agentId));
+
+export const promptPath = (home: string, claim: Pick<ClaimedWork, 'attempt' | 'agent'>): string =>
+  join(agentDir(home, claim.agent.id), `prompt-${safeName(claim.attempt)}.md`);
+
+/** The agent's instructions and the request's, in a file: together they may be longer than one argument may be. */
+const writePrompt = async (claim: ClaimedWork, host: AdapterHost): Promise<string | null> => {
+  const parts = [claim.agent.custom_instructions, claim.options.system_prompt].filter((t) => t);
+  if (parts.length === 0) return null;
+  const path = promptPath(host.home, claim);
+  await mkdir(agentDir(host.home, claim.agent.id), { recursive: true, mode: 0o700 });
+  await host.ownedByAgent(agentDir(host.home, claim.agent.id));
+  await writeFile(path, parts.join('\n\n'), { mode: 0o600 });
+  await host.ownedByAgent(path);
+  return path;
+};
+
+const loginEnv = async ({ agent, credential }: ClaimedWork, host: AdapterHost): Promise<Record<string, string>> => {
+  // Host login: the CLI's own configuration of this user, as it is.
+  if (credential === null || credential.kind === 'host_login') return {};
+  return {
+    CLAUDE_CONFIG_DIR: await claudeConfigDir(host.home, credential.id, agent.id, host.ownedByAgent),
+    // Seen: a key in the workspace's own .claude/settings.json (env or apiKeyHelper) wins over the lent one. With this the
+    // CLI takes login and routing from its environment alone, and still reads the other settings.
+    CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST: '1',
+  };
+};
+
+export const claudeAdapter: ProcessAdapter = {
+  cli: 'claude',
+  async order(claim, cwd, host) {
+    const { agent } = claim;
+    const bypass = agent.permission_mode === 'bypassPermissions';
+    const asRoot = process.getuid?.() === 0 && host.isolation !== 'user';
+    const env = childEnvironment(claim, host.env, {
+      ...fixedEnv,
+      // As root the CLI refuses bypass unless it is told that somebody has thought about it; admission has (R30).
+      ...(bypass && asRoot ? { IS_SANDBOX: '1' } : {}),
+      ...(await loginEnv(claim, host)),
+    });
+    const wanted = agent.executable ?? host.claudeBin ?? 'claude';
+    const found = await findProgram(wanted, env.PATH, cwd);
+    // Not found at all: the spawn then fails with ENOENT and that name, which is what the operator must read.
+    const program = found ?? (wanted === 'claude' ? host.packagedClaude : null) ?? wanted;
+    return { argv: claudeArgv(claim, program, await writePrompt(claim, host)), env, stdin: claim.message };
+  },
+};

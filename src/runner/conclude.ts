@@ -1,0 +1,90 @@
+/**
+ * After the exit, in an order that matters: end what is left of the tree (so that nothing writes on), read the streams to
+ * their end, read the recorded stop, keep the work, and put down the facts. Each step may fail alone; none takes the facts
+ * with it. Nothing here decides what anything means.
+ */
+import { emptyFacts, type Facts } from '../contract/facts.ts';
+import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import { cliOf } from './adapters/all.ts';
+import type { ExitRecord } from './launchers/launcher.ts';
+import type { RunnerParts } from './parts.ts';
+import type { Reading } from './reading.ts';
+import type { AttemptState } from './spool.ts';
+
+export interface Measured {
+  run_ms: number | null;
+  waiting_ms: number | null;
+}
+export const notMeasured: Measured = { run_ms: null, waiting_ms: null };
+
+/** What is true of every attempt on this host, before anything has happened. */
+export const factsOf = (claim: ClaimedWork, parts: RunnerParts): Facts => ({
+  ...emptyFacts(cliOf(claim.agent.adapter)),
+  timeout_s: claim.timeout_s,
+  host: parts.hostName,
+  isolation: parts.launcher.isolation,
+});
+
+/** `exit` null = the process is proven dead and left no record. */
+export const conclude = async (
+  claim: ClaimedWork,
+  state: AttemptState,
+  exit: ExitRecord | null,
+  reading: Reading,
+  measured: Measured,
+  parts: RunnerParts,
+): Promise<Facts> => {
+  const { kernel, launcher, spool, workspaces } = parts;
+  const dir = spool.dirOf(claim.attempt);
+  const attempt = async <T>(step: string, run: () => Promise<T>, otherwise: (error: unknown) => T): Promise<T> => {
+    try {
+      return await run();
+    } catch (error) {
+      kernel.log.error(`${step} failed`, { attempt: claim.attempt, error });
+      return otherwise(error);
+    }
+  };
+  const { place } = state;
+
+  const torn = await attempt<{ memory: Facts['memory']; stragglers: number | null }>(
+    'ending what was left of a process tree',
+    () => launcher.tearDown(claim.attempt, dir),
+    () => ({ memory: null, stragglers: null }),
+  );
+  await attempt(
+    'reading the end of the output',
+    () => reading.tail.finish(),
+    () => undefined,
+  );
+  const stop = await attempt(
+    'reading the stop record',
+    () => launcher.stopped(dir),
+    () => null,
+  );
+  const workspace = place
+    ? await attempt(
+        'keeping the work',
+        () => workspaces.keep(claim, place),
+        (error) => ({ ...nothingKept, ...place, keep_error: (error as Error).message }),
+      )
+    : null;
+  return {
+    ...factsOf(claim, parts),
+    spawn_error: exit?.spawn_error ?? null,
+    exit_code: exit?.exit_code ?? null,
+    signal: exit?.signal ?? null,
+    stop,
+    memory: torn.memory,
+    stream: reading.evidence(),
+    spawned_at: state.started_at,
+    ended_at: exit?.at ?? null,
+    run_ms: measured.run_ms,
+    waiting_ms: measured.waiting_ms,
+    runner_restarts: state.restarts,
+    pid: state.pid,
+    workspace,
+    stragglers: torn.stragglers,
+  };
+};
+
+const nothingKept = { ref: null, commit: null, files_changed: null, insertions: null, deletions: null };

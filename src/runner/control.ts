@@ -1,0 +1,76 @@
+/**
+ * The line between an attempt and those who may change its course: the claim poll and the renewals say stop, wait, lost; the
+ * attempt says what there is to prove. Words only: whoever holds the process acts on them. The first stop wins.
+ */
+import type { ProofOfLife } from '../contract/runner-protocol.ts';
+import type { StopReason } from '../contract/stop-reasons.ts';
+
+export interface StopAsked {
+  reason: StopReason;
+  detail: string | null;
+  at: number;
+}
+
+/** What whoever holds the process does when told. */
+export interface Holding {
+  stop(asked: StopAsked): void;
+  /** Not ours any more: end it at once, without the ladder. */
+  lost(): void;
+  setWaiting(waiting: boolean): void;
+  usage(): Promise<{ cpu_ms: number; rss_bytes: number } | null>;
+}
+
+export interface Control {
+  readonly stopAsked: StopAsked | null;
+  readonly lost: boolean;
+  proof: ProofOfLife | null;
+  startedAt: number | null;
+  stop(reason: StopReason, detail?: string | null): void;
+  lose(): void;
+  setWaiting(waiting: boolean): void;
+  usage(): Promise<{ cpu_ms: number; rss_bytes: number } | null>;
+  /** Hands over to who holds the process now; what was said before is said again at once. */
+  held(by: Holding): void;
+  released(): void;
+}
+
+export const createControl = (now: () => number): Control => {
+  let holding: Holding | null = null;
+  let stopAsked: StopAsked | null = null;
+  let lost = false;
+  let waiting: boolean | null = null;
+  return {
+    get stopAsked() {
+      return stopAsked;
+    },
+    get lost() {
+      return lost;
+    },
+    proof: null,
+    startedAt: null,
+    stop(reason, detail = null) {
+      if (stopAsked !== null) return;
+      stopAsked = { reason, detail, at: now() };
+      holding?.stop(stopAsked);
+    },
+    lose() {
+      if (lost) return;
+      lost = true;
+      holding?.lost();
+    },
+    setWaiting(next) {
+      waiting = next;
+      holding?.setWaiting(next);
+    },
+    usage: async () => (await holding?.usage()) ?? null,
+    held(by) {
+      holding = by;
+      if (waiting !== null) by.setWaiting(waiting);
+      if (stopAsked !== null) by.stop(stopAsked);
+      if (lost) by.lost();
+    },
+    released() {
+      holding = null;
+    },
+  };
+};

@@ -1,0 +1,88 @@
+/**
+ * The reading side of one attempt: its files become evidence and transcript. It begins with what an earlier runner had read
+ * (files and journal are the truth, nothing of it was in memory only) and goes on with what comes.
+ */
+
+import { join } from 'node:path';
+import type { StreamFacts } from '../contract/facts.ts';
+import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import type { LineSeen } from '../evidence/reader.ts';
+import { cliOf } from './adapters/all.ts';
+import { type Delivery, startDelivery } from './deliver.ts';
+import { openJournal } from './journal.ts';
+import type { RunnerParts } from './parts.ts';
+import { redactor } from './redact.ts';
+import { openStreams } from './streams.ts';
+import { startTail, type Tail } from './tail.ts';
+
+/** A runner sends at most this many batches a second over all its attempts: 8 agents are told about every 40 ms. */
+const batchesPerSecond = 200;
+const shortestDelayMs = 25;
+const longestDelayMs = 1_000;
+/** With more than this unsent the server is away or slow: fewer, larger slices. */
+const longBacklog = 50;
+
+export interface ReadingEvents {
+  onLine(seen: LineSeen): void;
+  onFull(bytes: number): void;
+}
+
+export interface Reading {
+  evidence(): StreamFacts;
+  tail: Tail;
+  /** Resolves when the transcript is stored by the server, or never will be. */
+  transcript(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const openReading = async (
+  claim: ClaimedWork,
+  secrets: string[],
+  on: ReadingEvents,
+  parts: RunnerParts,
+): Promise<Reading> => {
+  const { kernel, spool } = parts;
+  const dir = spool.dirOf(claim.attempt);
+  const cli = cliOf(claim.agent.adapter);
+  const clean = redactor(secrets);
+  const reader = parts.readerFor(cli);
+  const streams = openStreams(dir);
+  const journal = await openJournal(join(dir, 'journal'));
+  const delivery: Delivery = startDelivery({
+    attempt: claim.attempt,
+    token: claim.token,
+    cli,
+    streams,
+    server: parts.server,
+    kernel,
+    clean,
+    signal: parts.leaving,
+  });
+  const delayMs = () =>
+    delivery.backlog > longBacklog
+      ? longestDelayMs
+      : Math.min(longestDelayMs, Math.max(shortestDelayMs, (parts.live() * 1000) / batchesPerSecond));
+  const tail = await startTail({
+    dir,
+    streams,
+    journal,
+    clock: kernel.clock,
+    log: kernel.log.child({ attempt: claim.attempt }),
+    delayMs,
+    logBytes: parts.logBytes,
+    onLine: (stream, text, at) => on.onLine(reader.line(stream, clean(text), at)),
+    onSlice: (slice) => delivery.add(slice),
+    onFull: on.onFull,
+  });
+  return {
+    evidence: () => reader.facts(),
+    tail,
+    transcript: () => delivery.drained(),
+    async close() {
+      await tail.close();
+      await delivery.drained();
+      await journal.close();
+      await streams.close();
+    },
+  };
+};

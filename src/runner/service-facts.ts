@@ -1,0 +1,78 @@
+/** What an HTTP agent answered → the fields of the facts. Copies, never interprets: a 503 stays a 503. Pure. */
+import type { HttpFacts, StreamFacts, Usage } from '../contract/facts.ts';
+import type { Asked, Sent } from './adapters/http.ts';
+
+type Ending = Exclude<Sent, { kind: 'accepted' }> | Extract<Asked, { kind: 'unknown_id' }>;
+
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const count = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+/** `ending` null = stopped or cut off before the service said anything. */
+export const httpFactsOf = (sent: Sent | null, ending: Ending | null): HttpFacts => {
+  const none = { status: null, error_code: null, message: null, termination_reason: null, connect_error: null };
+  if (ending === null) return { ...none, accepted: sent !== null && sent.kind !== 'not_accepted' };
+  switch (ending.kind) {
+    case 'answered': {
+      const { status, body } = ending;
+      return {
+        // 503 without a run behind it: not ready, or not logged in. Either way nothing was started.
+        accepted: status !== 503 || 'metadata' in body || 'execution_log' in body,
+        status,
+        error_code: text(body.error_code),
+        message: text(body.message) ?? text(body.detail) ?? text(body.error),
+        termination_reason: text(body.termination_reason),
+        connect_error: null,
+      };
+    }
+    case 'not_accepted':
+      return { ...none, accepted: false, message: ending.message, connect_error: ending.code };
+    case 'unclear':
+      return { ...none, accepted: true, message: ending.message, connect_error: ending.code };
+    case 'unknown_id':
+      return { ...none, accepted: true, status: 404, message: 'The service does not know the execution any more.' };
+    default:
+      return ending satisfies never;
+  }
+};
+
+const usageOf = (m: Record<string, unknown>): Usage | null => {
+  const input = count(m.input_tokens);
+  const output = count(m.output_tokens);
+  if (input === null && output === null) return null;
+  return {
+    input_tokens: Math.floor(input ?? 0),
+    output_tokens: Math.floor(output ?? 0),
+    cache_read_tokens: Math.floor(count(m.cache_read_tokens) ?? 0),
+    cache_write_tokens: Math.floor(count(m.cache_creation_tokens) ?? 0),
+  };
+};
+
+/** What the entries of its log say, and what the answer says besides. */
+export const streamOf = (fromLog: StreamFacts, ending: Ending | null): StreamFacts => {
+  if (ending?.kind !== 'answered') return fromLog;
+  const { status, body } = ending;
+  const metadata = record(body.metadata);
+  const said = text(body.status);
+  const good = status === 200 && (said === null || said === 'success');
+  const response = text(body.response);
+  return {
+    ...fromLog,
+    session_id: text(body.session_id) ?? text(metadata.session_id) ?? fromLog.session_id,
+    response: response ?? fromLog.response,
+    // The service's own word that the work is done is its terminal event.
+    result:
+      fromLog.result ??
+      (good ? { type: 'result', subtype: 'success', is_error: false, result: response, from: 'http' } : null),
+    results_seen: Math.max(fromLog.results_seen, good ? 1 : 0),
+    model_spoke: fromLog.model_spoke || (good && response !== null && response !== ''),
+    usage: usageOf(metadata) ?? fromLog.usage,
+    cost_usd: count(metadata.cost_usd) ?? fromLog.cost_usd,
+    turns: Math.floor(count(metadata.num_turns) ?? fromLog.turns),
+    tool_calls: Math.floor(count(metadata.tool_calls) ?? fromLog.tool_calls),
+    context_used:
+      count(metadata.context_used) === null ? fromLog.context_used : Math.floor(Number(metadata.context_used)),
+  };
+};

@@ -1,0 +1,185 @@
+/**
+ * One attempt with an agent behind HTTP, to its facts: begin, send once, wait for the result by id, stop when told. There is
+ * no process of ours and nothing to tear down. Not reached before acceptance = `http.accepted` false, so that the row goes
+ * back to the queue and passes the claim gate again (R15); after acceptance nothing is sent a second time.
+ */
+import { appendFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Facts } from '../contract/facts.ts';
+import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import type { StopReason } from '../contract/stop-reasons.ts';
+import { type AgentService, type Asked, connectService, type Sent } from './adapters/http.ts';
+import { factsOf } from './conclude.ts';
+import type { Control } from './control.ts';
+import { type AttemptEnd, askToBegin, ended } from './gate.ts';
+import { bootMs } from './host-clock.ts';
+import type { RunnerParts } from './parts.ts';
+import { openReading } from './reading.ts';
+import { startRunClock } from './run-clock.ts';
+import { httpFactsOf, streamOf } from './service-facts.ts';
+import type { AttemptState } from './spool.ts';
+
+/** Asking by id: soon at first, then every two seconds. */
+const firstPollMs = 250;
+const slowestPollMs = 2_000;
+/** A service that has said twice that it does not know the id is asked once more; it may just have started. */
+const missesMost = 3;
+/** Whether a broken request was taken: a service that does not come back within this does not tell. */
+const unclearMs = 60_000;
+/** After `terminate` the service writes its partial result. */
+const stopGraceMs = 15_000;
+
+type Ending = Exclude<Sent, { kind: 'accepted' }> | Extract<Asked, { kind: 'unknown_id' }>;
+
+export const runService = async (
+  claim: ClaimedWork,
+  state: AttemptState,
+  control: Control,
+  parts: RunnerParts,
+): Promise<AttemptEnd> => {
+  if (!claim.agent.base_url) {
+    const message = `Agent ${claim.agent.name} has the adapter "http" but no base_url. Set base_url to its address.`;
+    return ended({ ...factsOf(claim, parts), prepare_error: { code: 'base_url_missing', message } });
+  }
+  const no = await askToBegin(claim, state, control, parts);
+  if (no !== null) return no;
+  const service = connectService(claim, claim.agent.base_url);
+  return follow(claim, state, control, parts, service, async (signal) => {
+    state.started_at = parts.kernel.clock.now();
+    state.started_boot_ms = bootMs();
+    return service.send(signal);
+  });
+};
+
+/** After a restart of the runner: whatever was sent was sent; the service is asked by id. */
+export const goOnWithService = (
+  claim: ClaimedWork,
+  state: AttemptState,
+  control: Control,
+  parts: RunnerParts,
+): Promise<AttemptEnd> => {
+  const service = connectService(claim, claim.agent.base_url ?? '');
+  const sent: Sent =
+    state.phase === 'spawned'
+      ? { kind: 'accepted' }
+      : { kind: 'unclear', code: 'RUNNER_RESTARTED', message: 'The runner was restarted while it sent the request.' };
+  return follow(claim, state, control, parts, service, async () => sent);
+};
+
+const follow = async (
+  claim: ClaimedWork,
+  state: AttemptState,
+  control: Control,
+  parts: RunnerParts,
+  service: AgentService,
+  send: (signal: AbortSignal) => Promise<Sent>,
+): Promise<AttemptEnd> => {
+  const { kernel, spool, leaving } = parts;
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, leaving]);
+  const dir = spool.dirOf(claim.attempt);
+  let stop: { reason: StopReason; at: number; detail: string | null } | null = null;
+
+  const halt = (reason: StopReason, detail: string | null) => {
+    if (stop !== null) return;
+    stop = { reason, at: kernel.clock.now(), detail };
+    // Cause before kill: on disk, where a restarted runner finds it.
+    void writeFile(join(dir, 'stop.json'), JSON.stringify(stop), { mode: 0o600, flag: 'wx' })
+      .catch(() => {})
+      .then(() => service.terminate(reason, signal))
+      .catch((error) => kernel.log.warn('a service was not told to stop', { attempt: claim.attempt, error }));
+    kernel.clock.after(reason === 'shutdown' ? 0 : stopGraceMs, () => over.abort());
+  };
+  const passed = state.started_boot_ms === null ? 0 : Math.max(0, bootMs() - state.started_boot_ms - state.waiting_ms);
+  const clock = startRunClock(kernel.clock, claim.timeout_s * 1000, () => halt('deadline', `${claim.timeout_s} s`), {
+    run_ms: passed,
+    waiting_ms: state.waiting_ms,
+    waiting: false,
+  });
+  control.held({
+    stop: (asked) => halt(asked.reason, asked.detail),
+    lost: () => halt('shutdown', 'the lease was lost'),
+    setWaiting: (waiting) => clock.setWaiting(waiting),
+    usage: async () => null,
+  });
+
+  let sent: Sent | null = null;
+  let ending: Ending | null = null;
+  try {
+    sent = await send(signal);
+    control.startedAt = state.started_at;
+    if (sent.kind === 'accepted') {
+      state.phase = 'spawned';
+      await spool.writeState(claim.attempt, state);
+    }
+    ending = sent.kind === 'answered' || sent.kind === 'not_accepted' ? sent : await byId(service, sent, signal, parts);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    control.released();
+    clock.stop();
+    await service.close();
+  }
+  if (ending === null && leaving.aborted) return { kind: 'left' };
+
+  await keepLog(dir, ending);
+  const reading = await openReading(claim, Object.values(claim.credential?.env ?? {}), silent, parts);
+  await reading.tail.finish();
+  const http = httpFactsOf(sent, ending);
+  const time = clock.read();
+  const facts: Facts = {
+    ...factsOf(claim, parts),
+    stop,
+    http,
+    stream: streamOf(reading.evidence(), ending),
+    spawned_at: http.accepted ? state.started_at : null,
+    ended_at: kernel.clock.now(),
+    run_ms: time.run_ms,
+    waiting_ms: time.waiting_ms,
+    runner_restarts: state.restarts,
+  };
+  return ended(facts, () => reading.close());
+};
+
+const silent = { onLine: () => {}, onFull: () => {} };
+
+/** Until the service says how it ended. A service that is away comes back or meets the deadline; nothing is sent again. */
+const byId = async (
+  service: AgentService,
+  sent: Extract<Sent, { kind: 'accepted' | 'unclear' }>,
+  signal: AbortSignal,
+  { kernel: { clock } }: RunnerParts,
+): Promise<Ending> => {
+  const since = clock.steady();
+  let misses = 0;
+  let taken = sent.kind === 'accepted';
+  for (let wait = firstPollMs; ; wait = Math.min(slowestPollMs, wait * 2)) {
+    const asked = await service.result(signal);
+    if (asked.kind === 'answered') return asked;
+    if (asked.kind === 'running') {
+      taken = true;
+      misses = 0;
+    } else if (asked.kind === 'unknown_id' && ++misses >= missesMost) {
+      // It answers and does not know the id: a request that was on its way never arrived.
+      return !taken && sent.kind === 'unclear' ? { ...sent, kind: 'not_accepted' } : asked;
+    } else if (asked.kind === 'unreachable' && /^HTTP_40[13]$/.test(asked.code) && ++misses >= missesMost) {
+      // Seen after a restart of the runner: what was lent for this run is not on its disk.
+      const message = 'The service does not accept our token any more, so its result cannot be fetched.';
+      return { kind: 'answered', status: Number(asked.code.slice(5)), body: { message, metadata: {} } };
+    } else if (!taken && sent.kind === 'unclear' && clock.steady() - since > unclearMs) return sent;
+    await clock.sleep(wait, signal);
+  }
+};
+
+/** The service's own log becomes the attempt's stdout: one transcript for all kinds of agents. */
+const keepLog = async (dir: string, ending: Ending | null): Promise<void> => {
+  if (ending?.kind !== 'answered') return;
+  const log = ending.body.execution_log;
+  const path = join(dir, 'stdout');
+  const written = await stat(path).then(
+    (s) => s.size > 0,
+    () => false,
+  );
+  if (!Array.isArray(log) || written) return;
+  await appendFile(path, log.map((entry) => `${JSON.stringify(entry)}\n`).join(''), { mode: 0o600 });
+};
