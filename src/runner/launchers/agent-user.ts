@@ -15,14 +15,18 @@ export interface AgentUser {
   home: string;
 }
 
-export const findUser = (passwd: string, name: string): AgentUser | null => {
-  for (const line of passwd.split('\n')) {
-    const [login, , uid, gid, , home] = line.split(':');
-    if (login === name && /^\d+$/.test(uid ?? '') && /^\d+$/.test(gid ?? ''))
-      return { name, uid: Number(uid), gid: Number(gid), home: home ?? '/' };
-  }
-  return null;
-};
+const users = (passwd: string): AgentUser[] =>
+  passwd.split('\n').flatMap((line) => {
+    const [name = '', , uid = '', gid = '', , home] = line.split(':');
+    return /^\d+$/.test(uid) && /^\d+$/.test(gid)
+      ? [{ name, uid: Number(uid), gid: Number(gid), home: home || '/' }]
+      : [];
+  });
+
+export const findUser = (passwd: string, name: string): AgentUser | null =>
+  users(passwd).find((u) => u.name === name) ?? null;
+export const findUserById = (passwd: string, uid: number): AgentUser | null =>
+  users(passwd).find((u) => u.uid === uid) ?? null;
 
 /** Null when none is asked for. Every wrong setting is told at start, not at the first run. */
 export const agentUser = (

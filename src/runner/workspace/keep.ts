@@ -1,0 +1,95 @@
+/**
+ * At every ending, also after a kill: the tree becomes a commit under refs/drover/EXECUTION/ATTEMPT of the person's repository,
+ * with what changed counted. Then a worktree or copy of ours is removed; when it could not be kept, it stays, and the error
+ * says where. A copy without a repository stays as it is: nothing else holds its work. Never throws.
+ */
+import { existsSync, lchownSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Facts } from '../../contract/facts.ts';
+import { actAs, git, longMs } from './git.ts';
+import { commitOf } from './repository.ts';
+import { snapshot } from './snapshot.ts';
+import { baseRefOf, forget, refOf, type Workspace } from './workspace.ts';
+import { removeWorktree } from './worktree.ts';
+
+export type Kept = NonNullable<Facts['workspace']>;
+
+export interface Changes {
+  files_changed: number;
+  insertions: number;
+  deletions: number;
+}
+
+/** `12\t3\tpath` per file; a binary one has `-` for both. */
+export const parseNumstat = (text: string): Changes => {
+  const rows = text.split('\0').filter((row) => row !== '');
+  const sum = (column: number) => rows.reduce((n, row) => n + (Number(row.split('\t')[column]) || 0), 0);
+  return { files_changed: rows.length, insertions: sum(0), deletions: sum(1) };
+};
+
+const changesBetween = async (gitDir: string, base: string, commit: string): Promise<Changes> => {
+  const args = ['diff-tree', '-r', '-z', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv', base, commit];
+  return parseNumstat((await git(args, { cwd: gitDir, gitDir, ownerOf: gitDir, timeoutMs: longMs })).stdout);
+};
+
+/** What an agent of another user made must be readable for the repository's owner, as whom git runs. */
+const takeBack = (path: string, owner: { uid: number; gid: number }): void => {
+  lchownSync(path, owner.uid, owner.gid);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const below = join(path, entry.name);
+    if (entry.isDirectory()) takeBack(below, owner);
+    else lchownSync(below, owner.uid, owner.gid);
+  }
+};
+
+export interface KeepAsk {
+  home: string;
+  workspace: Workspace;
+  /** The attempt's id. */
+  attempt: string;
+  /** Leaves the directory where it is (the caller knows that a retry goes on there). */
+  stay?: boolean;
+}
+
+export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk): Promise<Kept> => {
+  const { mode, root, repository, git_dir: gitDir, execution } = workspace;
+  const kept: Kept = {
+    mode,
+    path: workspace.cwd,
+    ref: null,
+    commit: null,
+    files_changed: null,
+    insertions: null,
+    deletions: null,
+    keep_error: workspace.note,
+  };
+  if (repository === null || gitDir === null) {
+    forget(home, execution);
+    return kept;
+  }
+  try {
+    if (!existsSync(gitDir)) throw new Error(`${gitDir} is gone`);
+    const owner = mode === 'shared' ? null : actAs(repository.git_dir);
+    if (owner) takeBack(root, owner);
+    // A copy's own HEAD is not the repository's; in a worktree the agent's commits come before ours.
+    const head = mode === 'copy' ? null : await commitOf(gitDir, 'HEAD');
+    const before = [...new Set([mode === 'worktree' ? null : workspace.base, head ?? workspace.base])];
+    const parents = before.filter((c): c is string => c !== null);
+    const tree = { gitDir, root, prefix: mode === 'worktree' ? '' : repository.prefix, home };
+    const { commit, leftOut } = await snapshot(tree, parents, `Kept by Drover\n\nDrover-Execution: ${execution}`);
+    const ref = refOf(execution, attempt);
+    const run = { cwd: gitDir, gitDir, ownerOf: gitDir };
+    await git(['update-ref', ref, commit], run);
+    if (workspace.base !== null) await git(['update-ref', baseRefOf(execution), workspace.base], run);
+    Object.assign(kept, { ref, commit, keep_error: leftOut ?? workspace.note });
+    if (workspace.base !== null) Object.assign(kept, await changesBetween(gitDir, workspace.base, commit));
+    if (stay) return kept;
+    if (mode === 'worktree') removeWorktree(root, gitDir, repository);
+    if (mode === 'copy') rmSync(root, { recursive: true, force: true });
+    forget(home, execution);
+  } catch (error) {
+    const where = mode === 'shared' ? '' : ` The files are still in ${root}.`;
+    kept.keep_error = `${(error as Error).message}.${where}`;
+  }
+  return kept;
+};

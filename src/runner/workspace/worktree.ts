@@ -1,0 +1,72 @@
+/**
+ * A git worktree of its own for an execution: detached, so that no branch is taken or moved, under DROVER_HOME. Made, found
+ * again when an earlier attempt left it (a crash, a tree that could not be kept), and removed when its tree has been kept.
+ */
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { letPass } from '../launchers/agent-user.ts';
+import { actAs, GitFailed, git, longMs } from './git.ts';
+import type { Repository } from './workspace.ts';
+
+/** In the worktree's git directory: what it began from. */
+const baseFile = 'drover-base';
+
+export interface Worktree {
+  root: string;
+  git_dir: string;
+  base: string;
+}
+
+const gitDirOf = async (root: string, repository: Repository): Promise<string | null> => {
+  const { code, stdout } = await git(['rev-parse', '--absolute-git-dir', '--git-common-dir'], {
+    cwd: root,
+    ownerOf: repository.git_dir,
+    accept: [128],
+  });
+  const [gitDir = '', commonDir = ''] = stdout.split('\n');
+  return code === 0 && commonDir === repository.common_dir ? gitDir : null;
+};
+
+/** Of an earlier attempt; null when there is none there. */
+export const findWorktree = async (root: string, repository: Repository): Promise<Worktree | null> => {
+  if (!existsSync(join(root, '.git'))) return null;
+  const gitDir = await gitDirOf(root, repository);
+  if (gitDir === null || !existsSync(join(gitDir, baseFile))) return null;
+  return { root, git_dir: gitDir, base: readFileSync(join(gitDir, baseFile), 'utf8').trim() };
+};
+
+export const makeWorktree = async (
+  home: string,
+  root: string,
+  repository: Repository,
+  commit: string,
+): Promise<Worktree> => {
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const owner = actAs(repository.git_dir);
+  if (owner) {
+    letPass(home, dirname(root));
+    chownSync(root, owner.uid, owner.gid);
+  }
+  const run = { cwd: repository.top, ownerOf: repository.git_dir, timeoutMs: longMs };
+  try {
+    // Force: the path may still be registered although it was deleted.
+    await git(['worktree', 'add', '--force', '--detach', '--quiet', root, commit], run);
+    const gitDir = await gitDirOf(root, repository);
+    if (gitDir === null) throw new GitFailed(['worktree'], `${root} did not become a worktree`, false);
+    writeFileSync(join(gitDir, baseFile), commit);
+    return { root, git_dir: gitDir, base: commit };
+  } catch (error) {
+    await removeWorktree(root, repository);
+    throw error;
+  }
+};
+
+export const removeWorktree = async (root: string, repository: Repository): Promise<void> => {
+  rmSync(root, { recursive: true, force: true });
+  // Only the record of directories that are gone: somebody else's worktree is not touched.
+  await git(['worktree', 'prune'], {
+    cwd: repository.common_dir,
+    gitDir: repository.common_dir,
+    ownerOf: repository.git_dir,
+  }).catch(() => {});
+};
