@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
+import { pause } from '../client/pause.ts';
 import { readConfig } from '../config.ts';
 import { connect, serverUrl } from './connection.ts';
 import { CliFailure } from './failure.ts';
@@ -46,22 +47,22 @@ describe('which server', () => {
 describe('which key', () => {
   it('takes the token of this home, and DROVER_TOKEN before it', () => {
     writeFileSync(join(home, 'owner.token'), 'secret\n');
-    expect(connect(config()).url).toBe('http://127.0.0.1:8420');
-    expect(connect(config({ DROVER_TOKEN: 'drover_x', DROVER_SERVER_URL: 'https://fleet.example' })).url).toBe(
+    expect(connect(config(), pause).url).toBe('http://127.0.0.1:8420');
+    expect(connect(config({ DROVER_TOKEN: 'drover_x', DROVER_SERVER_URL: 'https://fleet.example' }), pause).url).toBe(
       'https://fleet.example',
     );
   });
 
   it(verifies('R44', 'R45')('never sends the token of this machine to another one'), () => {
     writeFileSync(join(home, 'owner.token'), 'secret');
-    const e = failure(() => connect(config({ DROVER_SERVER_URL: 'https://fleet.example' })));
+    const e = failure(() => connect(config({ DROVER_SERVER_URL: 'https://fleet.example' }), pause));
     expect(e.exit).toBe('refused');
     expect(e.hints.join()).toContain('DROVER_TOKEN');
     expect(e.message + e.hints.join()).not.toContain('secret');
   });
 
   it('says how to start a server when none ever ran here', () => {
-    const e = failure(() => connect(config()));
+    const e = failure(() => connect(config(), pause));
     expect(e.exit).toBe('unreachable');
     expect(e.message).toContain(home);
     expect(e.hints.join()).toMatch(/npm start.*http:\/\/127\.0\.0\.1:8420/);

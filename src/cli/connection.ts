@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, client } from '../client/client.ts';
+import type { Pause } from '../client/pause.ts';
 import type { Config } from '../config.ts';
 import { CliFailure } from './failure.ts';
 
@@ -38,9 +39,9 @@ export const serverUrl = (config: Readonly<Config>): string => {
   return `http://${host.includes(':') ? `[${host}]` : host}:${config.port}`;
 };
 
-export const connect = (config: Readonly<Config>): Connection => {
+export const connect = (config: Readonly<Config>, pause: Pause): Connection => {
   const url = serverUrl(config);
-  return { url, api: client(url, { kind: 'bearer', token: keyFor(url, config) }, { fetch: asCli }) };
+  return { url, api: client(url, { kind: 'bearer', token: keyFor(url, config) }, { fetch: asCli, pause }) };
 };
 
 /** Lists say through which door work came. */

@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.ts';
 export interface World {
   terminal: Terminal;
   config(): Readonly<Config>;
-  connect(config: Readonly<Config>): Connection;
+  connect(config: Readonly<Config>, pause: Pause): Connection;
   cwd: string;
   /** The tree this program belongs to. */
   root: string;
@@ -37,7 +37,7 @@ export const contextOf = (world: World, json: boolean): Context => {
     config: () => configOf(world),
     json,
     connection: () => {
-      made ??= world.connect(configOf(world));
+      made ??= world.connect(configOf(world), world.pause);
       return made;
     },
   };

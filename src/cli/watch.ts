@@ -76,8 +76,10 @@ export const watch = async (
       } catch (e) {
         if (detached) return { kind: 'detached', row };
         if (!(e instanceof ApiError) || (e.status > 0 && e.status < 500 && e.status !== 429)) throw e;
-        if (awaySince === null) note('The server does not answer. Its agents go on without it; waiting for it.');
-        awaySince ??= context.now();
+        if (awaySince === null) {
+          awaySince = context.now();
+          note('The server does not answer. Its agents go on without it; waiting for it.');
+        }
         if (context.now() - awaySince > awayMs)
           throw new CliFailure('unreachable', `The server did not come back. ${e.message}`, [
             `Once it runs again: drover logs -f ${id}`,

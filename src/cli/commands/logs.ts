@@ -17,11 +17,8 @@ export const logs = async (context: Context, options: { follow?: boolean }, [id]
     if (context.json) printJson(context, entry);
     else for (const line of linesOf(entry)) terminal.out(paintLine(context, line, 'out'));
   };
-  if (options.follow !== true || isTerminal(row.status)) {
-    const body = await api.log(row.agent_name, row.id);
-    for (const entry of body.log) show(entry);
-    if (!body.has_log) terminal.err(isTerminal(row.status) ? 'It wrote no log.\n' : 'It has written nothing yet.\n');
-  } else {
+  // What has ended is read by its stream, which gives it whole; what runs gives what it has so far, and no waiting.
+  if (options.follow === true || isTerminal(row.status)) {
     const stop = new AbortController();
     const letGo = terminal.onInterrupt(() => stop.abort());
     try {
@@ -33,6 +30,10 @@ export const logs = async (context: Context, options: { follow?: boolean }, [id]
       letGo();
     }
     if (stop.signal.aborted) return 'interrupted';
+  } else {
+    const body = await api.log(row.agent_name, row.id);
+    for (const entry of body.log) show(entry);
+    if (!body.has_log) terminal.err('It has written nothing yet.\n');
   }
   if (!context.json) {
     const now = await api.execution(row.id);

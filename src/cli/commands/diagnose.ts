@@ -1,0 +1,155 @@
+/**
+ * `drover diagnose`: how a run ended, from evidence alone, by the very module that judges for the server. Lines of evidence
+ * in, one object per line out, in the same order: a line that is no evidence gives an object with `error`, so that both stay
+ * aligned. Also the facts in the spool of an attempt, and the stored verdict of an execution.
+ */
+import { createReadStream, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { causes } from '../../contract/causes.ts';
+import { Facts } from '../../contract/facts.ts';
+import type { Verdict } from '../../contract/verdict.ts';
+import { diagnose as judge } from '../../outcome/diagnose.ts';
+import { EvidenceRow, factsFromRow } from '../../outcome/from-evidence-row.ts';
+import { type Context, printJson } from '../context.ts';
+import type { ExitName } from '../exit-codes.ts';
+import { CliFailure, usage } from '../failure.ts';
+import { plain } from '../terminal.ts';
+
+interface Flags {
+  human?: boolean;
+}
+
+export const diagnose = async (context: Context, flags: Flags, [input]: string[]): Promise<ExitName> => {
+  if (input === undefined || input === '-') {
+    if (context.terminal.inIsTty && input === undefined)
+      throw usage(
+        'There is nothing to diagnose.',
+        'Name a JSONL file, the spool directory of an attempt or an execution, or pipe lines in.',
+      );
+    return rows(context, flags, Readable.from(context.terminal.stdin));
+  }
+  const path = resolve(context.cwd, input);
+  const kind = kindOf(path);
+  if (kind === 'file') return rows(context, flags, createReadStream(path));
+  if (kind === 'directory') return spool(context, path);
+  return execution(context, input, path);
+};
+
+const kindOf = (path: string): 'file' | 'directory' | null => {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  return stat.isDirectory() ? 'directory' : 'file';
+};
+
+const rows = async (context: Context, flags: Flags, input: Readable): Promise<ExitName> => {
+  let number = 0;
+  let seen = 0;
+  let bad = 0;
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number++;
+    if (line.trim() === '') continue;
+    seen++;
+    const row = rowOf(line);
+    if ('error' in row) {
+      bad++;
+      context.terminal.err(`line ${number}: ${row.error}\n`);
+      if (flags.human !== true) printJson(context, { id: row.id, error: row.error });
+      continue;
+    }
+    show(context, flags.human === true, row.id, judge(factsFromRow(row)));
+  }
+  if (seen === 0) throw usage('There was no line of evidence.', 'One JSON object per line; see docs/cli.md, diagnose.');
+  return bad === 0 ? 'ok' : 'usage';
+};
+
+/** A line of the collection of cases has its evidence one level down. */
+const rowOf = (line: string): EvidenceRow | { id: string | null; error: string } => {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (e) {
+    return { id: null, error: `not JSON: ${(e as Error).message}` };
+  }
+  const outer = typeof value === 'object' && value !== null ? (value as { id?: unknown; evidence?: unknown }) : {};
+  const inner = typeof outer.evidence === 'object' && outer.evidence !== null ? outer.evidence : value;
+  const parsed = EvidenceRow.safeParse(inner);
+  if (parsed.success) return parsed.data;
+  const { id } = outer;
+  const why = parsed.error.issues.map((i) => `${i.path.join('.') || 'the line'}: ${i.message}`).join('; ');
+  return { id: typeof id === 'string' ? id : null, error: why };
+};
+
+const spool = async (context: Context, dir: string): Promise<ExitName> => {
+  const file = join(dir, 'facts.json');
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (e) {
+    const { code } = e as NodeJS.ErrnoException;
+    if (code !== 'ENOENT')
+      throw new CliFailure('refused', `${file} cannot be read (${code}).`, ['Run this as the user of the runner.']);
+    throw new CliFailure('not_found', `${dir} holds no facts.json.`, [
+      'Facts are written when an attempt has ended. The spool of an attempt is DROVER_HOME/runner/attempts/ATTEMPT.',
+    ]);
+  }
+  let value: unknown = null;
+  try {
+    value = JSON.parse(text);
+  } catch {}
+  const facts = Facts.safeParse(value);
+  if (!facts.success) throw usage(`${file} holds no facts that this version can read.`);
+  show(context, !context.json, dir.split('/').at(-1)!, judge(facts.data));
+  return 'ok';
+};
+
+const execution = async (context: Context, id: string, path: string): Promise<ExitName> => {
+  if (!/^[0-9a-z]{20,40}$/.test(id))
+    throw new CliFailure(
+      'not_found',
+      `There is no file or directory ${path}, and ${JSON.stringify(id)} is not the id of an execution.`,
+    );
+  const row = await context.connection().api.execution(id);
+  const verdict = row.verdict ?? row.attempts?.at(-1)?.verdict ?? null;
+  if (verdict === null)
+    throw new CliFailure(
+      'not_found',
+      `${id} is ${row.status} and has no verdict${row.cause === null ? ' yet' : `; its cause is ${row.cause}`}.`,
+      [`See drover why ${id}.`],
+    );
+  show(context, !context.json, id, verdict);
+  return 'ok';
+};
+
+const show = (context: Context, human: boolean, id: string, v: Verdict): void => {
+  if (!human) {
+    printJson(context, {
+      id,
+      cause: v.cause,
+      retryable: v.retryable,
+      switch_credential: v.switch_credential,
+      reset_at: v.reset_at === null ? null : new Date(v.reset_at).toISOString(),
+      confidence: v.confidence,
+      mechanism: v.mechanism,
+      evidence: v.evidence,
+      message: v.message,
+    });
+    return;
+  }
+  const { terminal } = context;
+  const yes = (b: boolean | null) => (b === null ? 'cannot be told' : b ? 'yes' : 'no');
+  const dim = (text: string) => terminal.paint('out', 'dim', text);
+  terminal.out(
+    [
+      `${terminal.paint('out', 'bold', plain(id))}  ${terminal.paint('out', v.cause === 'success' ? 'green' : 'red', v.cause)} (${v.confidence}${v.mechanism === null ? '' : `, by ${v.mechanism}`})`,
+      `  ${plain(v.message || causes[v.cause].title)}`,
+      ...v.evidence.map((e) => dim(`  evidence: ${plain(e)}`)),
+      ...(v.secondary.length === 0 ? [] : [`  also: ${v.secondary.join(', ')}`]),
+      `  try again: ${yes(v.retryable)} · switch the credential: ${yes(v.switch_credential)}${v.reset_at === null ? '' : ` · resets ${new Date(v.reset_at).toISOString()}`}`,
+      ...(causes[v.cause].advice === '' ? [] : [`  ${causes[v.cause].advice}`]),
+      '',
+    ].join('\n'),
+  );
+};
