@@ -13,6 +13,7 @@ import type { Role } from '../contract/principal.ts';
 import type { KeyRow, NewOperatorItem, OperatorItemRow } from './store.ts';
 
 export type Bit = 0 | 1;
+export type Lane = 'interactive' | 'batch' | 'nested';
 type CostKind = 'billed' | 'notional' | 'unknown';
 
 export interface Agents {
@@ -101,6 +102,8 @@ export interface Executions {
   context_used: number | null;
   context_max: number | null;
   attention: Generated<string>;
+  /** Where it stands; null while it stands in no lane (not queued, behind, or parked). Derived: the schema checks it. */
+  lane: Lane | null;
 }
 
 export interface Texts {

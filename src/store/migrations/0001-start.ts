@@ -98,6 +98,11 @@ export const start = (w: Words): string[] => [
     context_used ${w.int},
     context_max ${w.int},
     attention TEXT NOT NULL DEFAULT '[]',
+    lane TEXT,
+    CONSTRAINT lane_is_derived CHECK (coalesce(lane, '') =
+      CASE WHEN status = 'queued' AND behind = 0 AND not_before IS NULL THEN
+        CASE awaited WHEN 1 THEN 'nested' ELSE class END
+      ELSE '' END),
     CONSTRAINT finished_is_terminal CHECK ((completed_at IS NOT NULL) = (status IN ${terminal})),
     CONSTRAINT token_is_live CHECK ((token IS NOT NULL) = (status IN ${live})),
     CONSTRAINT live_is_held CHECK (status NOT IN ${live} OR (runner_id IS NOT NULL AND attempt_id IS NOT NULL AND behind = 0)),
@@ -114,11 +119,10 @@ export const start = (w: Words): string[] => [
   `CREATE INDEX executions_agent ON executions (agent_id, id)`,
   `CREATE INDEX executions_parent ON executions (parent_execution_id, id) WHERE parent_execution_id IS NOT NULL`,
   `CREATE INDEX executions_cause ON executions (cause, id) WHERE cause IS NOT NULL`,
-  // The heads of the lanes; a claim reads one row per agent and class.
-  `CREATE INDEX executions_lane ON executions (agent_id, class, id)
-    WHERE status = 'queued' AND awaited = 0 AND behind = 0 AND not_before IS NULL`,
-  `CREATE INDEX executions_nested ON executions (agent_id, depth, id)
-    WHERE status = 'queued' AND awaited = 1 AND behind = 0 AND not_before IS NULL`,
+  // The heads of the lanes; a claim reads one row per agent and lane. A column of its own, held by its CHECK, because only so
+  // is the index covering (a place in line: 30 ns a row against 320; SQLite has no covering index on a computed column).
+  `CREATE INDEX executions_lane ON executions (lane, agent_id, id) WHERE lane IS NOT NULL`,
+  `CREATE INDEX executions_nested ON executions (lane, agent_id, depth, id) WHERE lane = 'nested'`,
   `CREATE INDEX executions_behind ON executions (agent_id, session_id, id) WHERE status = 'queued' AND behind = 1`,
   `CREATE INDEX executions_parked ON executions (ripe_at, id) WHERE status = 'queued' AND ripe_at IS NOT NULL`,
   `CREATE INDEX executions_expiry ON executions (expires_at, id) WHERE status = 'queued' AND expires_at IS NOT NULL`,

@@ -1,0 +1,218 @@
+/**
+ * Queue: stores an admitted request as one execution with its texts and its event. Everything that two submits could race for
+ * is decided here, in the transaction: the idempotency key, the caller's right to call, depth, the backlog, the session.
+ * A refusal leaves no row behind.
+ */
+import { isRefusal, type Refusal, refuse } from '../../contract/errors.ts';
+import type { ExecutionRow } from '../../contract/execution.ts';
+import { limits } from '../../contract/limits.ts';
+import { insertInto, statement } from '../statement.ts';
+import type { EnqueueArgs } from '../store.ts';
+import type { Tx, WriteVerb } from '../tx.ts';
+import { backlogFull, backlogGrew, placeInLine } from './backlog.ts';
+import { tell } from './events.ts';
+import { executionById, executionFrom, type Row } from './execution-row.ts';
+import { remember, seenBefore } from './idempotency.ts';
+import { placeFor } from './session-turn.ts';
+
+/** Executions one execution may have asked for: nested calls are outside the backlog, so they need a bound of their own (R20). */
+const childrenMax = 1_000;
+
+const agentById = statement<
+  { id: string },
+  { id: string; name: string; desired_state: string; max_backlog_depth: number | null; main_session_id: string | null }
+>((db, s) =>
+  db
+    .selectFrom('agents')
+    .select(['id', 'name', 'desired_state', 'max_backlog_depth', 'main_session_id'])
+    .where('id', '=', s.id)
+    .where('deleted_at', 'is', null),
+);
+const childrenOf = statement<{ parent_execution_id: string; most: number }, { n: number }>((db, s) =>
+  db
+    .selectFrom(
+      db
+        .selectFrom('executions')
+        .select('id')
+        .where('parent_execution_id', '=', s.parent_execution_id)
+        .limit(s.most)
+        .as('rows'),
+    )
+    .select(db.fn.countAll<number>().as('n')),
+);
+
+const columns = [
+  'id',
+  'agent_id',
+  'agent_name',
+  'kind',
+  'status',
+  'triggered_by',
+  'class',
+  'durable',
+  'depth',
+  'root_id',
+  'parent_execution_id',
+  'session_id',
+  'behind',
+  'behind_since',
+  'cli_session_id',
+  'timeout_s',
+  'max_retries',
+  'queued_at',
+  'since_at',
+  'eligible_at',
+  'queue_budget_ms',
+  'expires_at',
+  'lane',
+] as const;
+const insertExecution = insertInto('executions', columns);
+const insertTexts = insertInto('execution_texts', ['execution_id', 'message', 'options']);
+
+/** The row above this one, or a refusal: the caller that proves itself by its token, or a link a client gave. */
+const parentOf = async (tx: Tx, args: EnqueueArgs): Promise<Row | null | Refusal> => {
+  const { caller, request } = args;
+  const parentId = caller?.execution_id ?? request.parent_execution_id;
+  if (parentId === null) return null;
+  const parent = await executionById(tx, parentId);
+  if (caller) {
+    if (!parent || parent.token !== caller.token || parent.cancel_requested_at !== null)
+      return refuse('caller_ended', 'The calling execution has ended, was cancelled, or runs as another attempt.');
+    const { n } = (await childrenOf(tx, { parent_execution_id: parentId, most: childrenMax })).rows[0]!;
+    if (n >= childrenMax)
+      return refuse('backlog_full', `One execution may ask for at most ${childrenMax} others.`, {
+        retryAfterMs: 60_000,
+      });
+  } else if (!parent) return refuse('invalid', `parent_execution_id ${parentId} names no execution.`);
+  if (parent.depth + 1 > args.max_depth) return tooDeep(parent.depth + 1, args.max_depth);
+  return parent;
+};
+
+const tooDeep = (depth: number, max_depth: number): Refusal => {
+  const message = `This call would be at depth ${depth}; at most ${max_depth} is allowed.`;
+  return refuse('inter_agent_depth_exceeded', message, {
+    details: { depth, max_depth },
+    detail: { error: 'inter_agent_depth_exceeded', depth, max_depth, message },
+  });
+};
+
+const overBacklog = (agent: string, queue_length: number): Refusal => {
+  const message = `The backlog of ${agent} is full: ${queue_length} executions wait.`;
+  return refuse('backlog_full', message, {
+    retryAfterMs: 5_000,
+    details: { queue_length },
+    detail: { error: 'backlog_full', agent, queue_length, retry_after: 5, message },
+  });
+};
+
+export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
+  const { request, idempotency, caller } = args;
+  if (idempotency) {
+    const before = await seenBefore(tx, idempotency);
+    if (isRefusal(before)) return before;
+    if (before) return { execution: executionFrom(before), replay: true, queue_position: 0 };
+  }
+  const agent = (await agentById(tx, { id: args.agent_id })).rows[0];
+  if (!agent) return refuse('not_found', `No agent ${request.agent_name}.`);
+  if (agent.desired_state === 'stopped') return refuse('agent_stopped', `Agent ${agent.name} is stopped.`);
+  const parent = await parentOf(tx, args);
+  if (isRefusal(parent)) return parent;
+  if (!caller) {
+    const waiting = await backlogFull(tx, agent.id, agent.max_backlog_depth ?? limits.maxBacklogDepth.default);
+    if (waiting !== null) return overBacklog(agent.name, waiting);
+  }
+  const place = await placeFor(tx, {
+    request,
+    agent,
+    caller: caller && parent,
+    fresh_session_id: args.fresh_session_id,
+  });
+  if (isRefusal(place)) return place;
+
+  const { now, steady } = tx.at;
+  // Children inherit the class of their root (R10).
+  const cls = parent && caller ? parent.class : request.class;
+  const row = {
+    id: args.id,
+    agent_id: agent.id,
+    agent_name: agent.name,
+    kind: request.kind,
+    status: 'queued' as const,
+    triggered_by: request.triggered_by,
+    class: cls,
+    lane: place.behind === 1 ? null : cls,
+    durable: request.durable ? (1 as const) : (0 as const),
+    depth: parent ? parent.depth + 1 : 0,
+    root_id: parent ? parent.root_id : args.id,
+    parent_execution_id: parent ? parent.id : null,
+    ...place,
+    behind_since: place.behind === 1 ? steady : null,
+    timeout_s: args.timeout_s,
+    max_retries: args.max_retries,
+    queued_at: now,
+    since_at: now,
+    eligible_at: steady,
+    queue_budget_ms: args.queue_budget_ms,
+    expires_at: args.queue_budget_ms === null ? null : steady + args.queue_budget_ms,
+  };
+  const queue_position = await placeInLine(tx, row);
+  await insertExecution(tx, row);
+  backlogGrew(tx, agent.id);
+  await insertTexts(tx, {
+    execution_id: args.id,
+    message: request.message,
+    options: JSON.stringify(request.options),
+  });
+  if (idempotency) await remember(tx, idempotency, args.id);
+  await tell(tx, {
+    type: 'execution.queued',
+    execution_id: args.id,
+    agent_name: agent.name,
+    data: { class: row.class, depth: row.depth, triggered_by: row.triggered_by },
+  });
+  tx.stirred.claimable ||= place.behind === 0;
+  return { execution: { ...unborn, ...shown(row) }, replay: false, queue_position };
+};
+
+type NewRow = Pick<Row, (typeof columns)[number]>;
+/** What a new row has not been yet; the store's defaults say the same. */
+const unborn = {
+  not_before: null,
+  started_at: null,
+  completed_at: null,
+  attempt: 0,
+  runner_id: null,
+  credential_id: null,
+  silent: false,
+  cancel_requested_at: null,
+  cause: null,
+  duration_ms: null,
+  queued_ms: null,
+  cost_usd: null,
+  cost_kind: null,
+  tool_calls: null,
+  turns: null,
+  input_tokens: null,
+  output_tokens: null,
+  context_used: null,
+  context_max: null,
+  attention: [],
+};
+const shown = (r: NewRow): Omit<ExecutionRow, keyof typeof unborn> => ({
+  id: r.id,
+  agent_id: r.agent_id,
+  agent_name: r.agent_name,
+  kind: r.kind,
+  status: r.status,
+  triggered_by: r.triggered_by,
+  class: r.class,
+  durable: r.durable === 1,
+  depth: r.depth,
+  root_id: r.root_id,
+  parent_execution_id: r.parent_execution_id,
+  session_id: r.session_id,
+  cli_session_id: r.cli_session_id,
+  timeout_s: r.timeout_s,
+  max_retries: r.max_retries,
+  queued_at: r.queued_at,
+});
