@@ -24,17 +24,22 @@ export const runAttempt = async (claim: ClaimedWork, control: Control, parts: Ru
   const state: AttemptState = { ...freshState };
   try {
     await spool.create(claim);
+    if (claim.agent.adapter === 'http') return await runService(claim, state, control, parts);
+
     const place = await parts.workspaces.prepare(claim);
     if ('prepare_error' in place) return ended({ ...facts, ...place });
     state.place = place;
-
-    if (claim.agent.adapter === 'http') return await runService(claim, state, control, parts);
+    const nothingRan = async (end: AttemptEnd): Promise<AttemptEnd> => {
+      // A tree that was made for this attempt goes again.
+      await parts.workspaces.keep(claim, place);
+      return end;
+    };
 
     const order = await processAdapters[claim.agent.adapter].order(claim, place.path, parts.adapterHost);
-    if ('prepare_error' in order) return ended({ ...facts, ...order });
+    if ('prepare_error' in order) return await nothingRan(ended({ ...facts, ...order }));
 
     const no = await askToBegin(claim, state, control, parts);
-    if (no !== null) return no;
+    if (no !== null) return await nothingRan(no);
 
     const held = await launcher.spawn({
       ...order,

@@ -34,7 +34,7 @@ export interface Control {
   released(): void;
 }
 
-export const createControl = (now: () => number): Control => {
+export const createControl = (now: () => number, onHeld: () => void = () => {}): Control => {
   let holding: Holding | null = null;
   let stopAsked: StopAsked | null = null;
   let lost = false;
@@ -68,6 +68,7 @@ export const createControl = (now: () => number): Control => {
       if (waiting !== null) by.setWaiting(waiting);
       if (stopAsked !== null) by.stop(stopAsked);
       if (lost) by.lost();
+      onHeld();
     },
     released() {
       holding = null;

@@ -17,8 +17,8 @@ export interface AdapterHost {
   packagedClaude: string | null;
   /** A process is held by user or container, so that `bypassPermissions` cannot touch the host. */
   isolation: 'none' | 'user' | 'container';
-  /** Gives directories that the agent must write to the user it runs as; nothing to do when that is ours. */
-  ownedByAgent(path: string): Promise<void>;
+  /** Gives what the agent must read or write to the user it runs as; nothing to do when that is ours. */
+  ownedByAgent(path: string, kind: 'directory' | 'file'): Promise<void>;
 }
 
 /** One run, ready to be spawned. Secrets stand in `env` only, never in `argv` (R45). */

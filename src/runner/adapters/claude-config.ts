@@ -5,6 +5,7 @@
  */
 import { lstat, mkdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { AdapterHost } from './adapter.ts';
 
 const linkTo = async (target: string, path: string): Promise<void> => {
   const there = await readlink(path).catch(() => null);
@@ -26,12 +27,12 @@ export const claudeConfigDir = async (
   home: string,
   credentialId: string,
   agentId: string,
-  ownedByAgent: (path: string) => Promise<void>,
+  ownedByAgent: AdapterHost['ownedByAgent'],
 ): Promise<string> => {
   const dir = join(home, 'runner', 'cli', safeName(credentialId), safeName(agentId));
   const projects = join(home, 'runner', 'agents', safeName(agentId), 'projects');
   for (const made of [dir, projects]) await mkdir(made, { recursive: true, mode: 0o700 });
   await linkTo(projects, join(dir, 'projects'));
-  for (const made of [dir, dirname(projects), projects]) await ownedByAgent(made);
+  for (const made of [dir, dirname(projects), projects]) await ownedByAgent(made, 'directory');
   return dir;
 };

@@ -1,0 +1,71 @@
+/**
+ * The runner's own process, started by the server or by hand on another host. Reads the configuration, starts the runner,
+ * leaves on SIGTERM and SIGINT. It outlives the server that started it: a log that nobody reads any more must not end it.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError, readConfig, runnerEnvironment } from '../config.ts';
+import { Fault } from '../contract/errors.ts';
+import { limits } from '../contract/limits.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { systemRandom, timeOrderedIds } from '../kernel/ids.ts';
+import { jsonLog } from '../kernel/log.ts';
+import { startRunner } from './main.ts';
+
+/** A revoked and renewed key is picked up within this. */
+const keyMs = 5_000;
+
+const readText = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
+};
+
+const main = async () => {
+  const config = readConfig();
+  const clock = systemClock();
+  const log = jsonLog(config.logLevel, (line) => process.stderr.write(line), clock.now);
+  const kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
+
+  const running = readText(join(config.home, 'run', 'server.json'));
+  const serverUrl = config.serverUrl ?? (running === '' ? null : (JSON.parse(running) as { url: string }).url);
+  if (serverUrl === null)
+    throw new Fault('not_ready', 'No server is known here. Start one (npm start), or set DROVER_SERVER_URL.');
+  let kept = { key: '', until: 0 };
+  const token = (): string => {
+    if (config.runnerToken !== null) return config.runnerToken;
+    if (kept.until <= clock.steady())
+      kept = { key: readText(join(config.home, 'runner.key')), until: clock.steady() + keyMs };
+    return kept.key;
+  };
+  if (token() === '')
+    throw new Fault('not_ready', `No key: set DROVER_RUNNER_TOKEN, or start the server that writes runner.key there.`);
+
+  const packaged = fileURLToPath(new URL('../../node_modules/.bin/claude', import.meta.url));
+  const runner = await startRunner({
+    kernel,
+    home: config.home,
+    serverUrl,
+    token,
+    slots: config.runnerSlots ?? (config.agentCallLimit ?? limits.agentCallLimit.default) + config.maxCallDepth,
+    agentUser: config.agentUser,
+    claudeBin: config.claudeBin,
+    packagedClaude: existsSync(packaged) ? packaged : null,
+    env: runnerEnvironment(),
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => void runner.stop().then(() => process.exit(0)));
+  await runner.retired;
+  process.exit(0);
+};
+
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+main().catch((error) => {
+  const known = error instanceof ConfigError || error instanceof Fault;
+  process.stderr.write(known ? `drover runner: ${error.message}\n` : `drover runner: ${error?.stack ?? error}\n`);
+  process.exit(error instanceof ConfigError ? 2 : 1);
+});

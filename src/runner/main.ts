@@ -1,0 +1,169 @@
+/**
+ * The runner: builds its parts, takes the place of the runner before it, picks up what that one left, then claims. It holds
+ * no agent itself (the holder does), so it may be stopped, killed and replaced at any moment.
+ */
+import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { limits } from '../contract/limits.ts';
+import { version } from '../contract/version.ts';
+import { createReader } from '../evidence/create.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { AdapterHost } from './adapters/adapter.ts';
+import { createBallast } from './ballast.ts';
+import { startClaims } from './claims.ts';
+import { type AgentUser, agentUser, giveDirectory, giveFile, letPass } from './launchers/agent-user.ts';
+import { holderSocket } from './launchers/holder-start.ts';
+import { createProcessLauncher } from './launchers/process-launcher.ts';
+import { bootId } from './launchers/proof.ts';
+import type { RunnerParts } from './parts.ts';
+import { recover } from './recover.ts';
+import { startRenewals } from './renewals.ts';
+import { createRoster } from './roster.ts';
+import { connectServer } from './server-client.ts';
+import { becomeSingle } from './single.ts';
+import { openSpool } from './spool.ts';
+import { createWork } from './work.ts';
+import { createWorkspaces } from './workspace/workspaces.ts';
+
+export interface RunnerOptions {
+  kernel: Kernel;
+  /** DROVER_HOME. */
+  home: string;
+  serverUrl: string;
+  /** Read for each request: a key may be replaced while agents run. */
+  token: () => string;
+  /** Places for live processes. */
+  slots: number;
+  agentUser: string | null;
+  claudeBin: string | null;
+  packagedClaude: string | null;
+  /** The environment of this process, from which adapters let an allow-list pass. */
+  env: Readonly<Record<string, string | undefined>>;
+  logBytes?: number;
+  stopStepMs?: number;
+  holderEntry?: string;
+}
+
+export interface Runner {
+  /** Stops claiming, delivers for a moment what is ready, lets go of the agents. */
+  stop(): Promise<void>;
+  /** Resolves when another runner has taken over and this one has stopped. */
+  retired: Promise<void>;
+}
+
+/** How long a leaving runner goes on delivering endings that are ready; the next one sends the rest. */
+const flushMs = 3_000;
+
+/** Beside the holder's: both fall back to a short path when DROVER_HOME is a long one. */
+const runnerSocket = (home: string): string => join(dirname(holderSocket(home)), 'runner.sock');
+
+export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
+  const { kernel, home } = o;
+  const { log, clock } = kernel;
+  const socket = runnerSocket(home);
+  for (const dir of [join(home, 'runner'), dirname(socket)]) mkdirSync(dir, { recursive: true, mode: 0o700 });
+
+  const { promise: retired, resolve: hasRetired } = Promise.withResolvers<void>();
+  const single = await becomeSingle(socket, kernel, () => void stop().then(hasRetired));
+  const launcher = await createProcessLauncher({
+    kernel,
+    home,
+    agentUser: o.agentUser,
+    ...(o.stopStepMs === undefined ? {} : { stopStepMs: o.stopStepMs }),
+    ...(o.holderEntry === undefined ? {} : { holderEntry: o.holderEntry }),
+  });
+  const leaving = new AbortController();
+  const server = connectServer(o.serverUrl, o.token);
+  const ballast = createBallast(join(home, 'runner', 'ballast'), log);
+  await ballast.lay();
+  const roster = createRoster(() => claims?.roomChanged());
+  const workspaces = createWorkspaces(home);
+  const parts: RunnerParts = {
+    kernel,
+    launcher,
+    workspaces,
+    server,
+    spool: await openSpool(join(home, 'runner', 'attempts'), ballast, log),
+    ballast,
+    readerFor: createReader,
+    adapterHost: adapterHost(o, agentUser(o.agentUser), () => launcher.isolation),
+    hostName: hostname(),
+    leaving: leaving.signal,
+    live: roster.live,
+    logBytes: o.logBytes ?? limits.logBytes,
+  };
+  const work = createWork(parts, roster, () => renewals.soon());
+  const renewals = startRenewals({
+    roster,
+    server,
+    kernel,
+    home,
+    slots: o.slots,
+    leaving: leaving.signal,
+    onRound: () => {
+      if (!single.isMine()) void stop().then(hasRetired);
+    },
+  });
+  let claims: ReturnType<typeof startClaims> | null = null;
+
+  let stopped: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    stopped ??= (async () => {
+      await claims?.stop();
+      const flushed = roster.untilDelivered();
+      await Promise.race([flushed, clock.sleep(flushMs)]);
+      renewals.stop();
+      leaving.abort(new Error('the runner leaves'));
+      await work.idle();
+      launcher.close();
+      await server.close();
+      single.release();
+      log.info('the runner has left', { agents_with_the_holder: roster.live() });
+    })();
+    return stopped;
+  };
+
+  const found = await recover(parts, work);
+  const kept = await workspaces.prune(new Set(roster.executions()));
+  log.info('the runner is up', { slots: o.slots, cgroup: launcher.cgroup, ...found, workspaces_kept: kept.length });
+  if (roster.size() > 0) renewals.soon();
+  if (stopped === null)
+    claims = startClaims({
+      roster,
+      server,
+      kernel,
+      home,
+      slots: o.slots,
+      host: () => ({
+        host: hostname(),
+        boot_id: bootId(),
+        version,
+        isolation: launcher.isolation,
+        cgroup: launcher.cgroup,
+        labels: [],
+      }),
+      begin: work.begin,
+    });
+  return { stop, retired };
+};
+
+const adapterHost = (
+  o: RunnerOptions,
+  user: AgentUser | null,
+  isolation: () => AdapterHost['isolation'],
+): AdapterHost => ({
+  home: o.home,
+  env: user === null ? o.env : { ...o.env, HOME: user.home, USER: user.name, LOGNAME: user.name },
+  claudeBin: o.claudeBin,
+  packagedClaude: o.packagedClaude,
+  get isolation() {
+    return isolation();
+  },
+  async ownedByAgent(path, kind) {
+    if (user === null) return;
+    letPass(o.home, dirname(path));
+    if (kind === 'file') giveFile(user, path);
+    else giveDirectory(user, o.home, path);
+  },
+});

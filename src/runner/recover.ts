@@ -1,0 +1,124 @@
+/**
+ * A runner starts: what the last one left is in the spool. Facts that were not acknowledged are sent; processes that live are
+ * held again and their files read from the beginning; those that ended meanwhile are concluded from their exit record, or
+ * without one when they are proven dead. Nothing is run: a claim that was never begun is the server's to give out again.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import { cliOf } from './adapters/all.ts';
+import { goOnFromEnding, goOnHolding } from './attempt.ts';
+import { factsOf } from './conclude.ts';
+import type { Control } from './control.ts';
+import { startDelivery } from './deliver.ts';
+import { type AttemptEnd, ended } from './gate.ts';
+import { openJournal } from './journal.ts';
+import type { RunnerParts } from './parts.ts';
+import { redactor } from './redact.ts';
+import { goOnWithService } from './service.ts';
+import type { AttemptState, SpooledClaim } from './spool.ts';
+import { openStreams } from './streams.ts';
+import type { Work } from './work.ts';
+
+export interface Recovered {
+  delivered: number;
+  resumed: number;
+  dropped: number;
+}
+
+export const recover = async (parts: RunnerParts, work: Work): Promise<Recovered> => {
+  const { spool, kernel } = parts;
+  const found: Recovered = { delivered: 0, resumed: 0, dropped: 0 };
+  for (const attempt of await spool.list()) {
+    if (await spool.isDelivered(attempt)) continue;
+    const claim = await spool.readClaim(attempt);
+    if (claim === null) {
+      await endUnknown(attempt, parts);
+      found.dropped++;
+      continue;
+    }
+    const facts = await spool.readFacts(attempt);
+    const state = await spool.readState(attempt);
+    if (facts !== null) {
+      work.goOn(claim, async () => ended(facts, () => sendTranscript(claim, parts)));
+      found.delivered++;
+    } else if (state.phase === 'claimed') {
+      kernel.log.info('a claim that was never begun is left to the server', { attempt });
+      await spool.remove(attempt);
+      found.dropped++;
+    } else {
+      state.restarts++;
+      await spool.writeState(attempt, state);
+      work.goOn(claim, (control) => goOn(claim, state, control, parts));
+      found.resumed++;
+    }
+  }
+  return found;
+};
+
+const goOn = async (
+  claim: SpooledClaim,
+  state: AttemptState,
+  control: Control,
+  parts: RunnerParts,
+): Promise<AttemptEnd> => {
+  if (claim.agent.adapter === 'http') return goOnWithService(claim, state, control, parts);
+  const found = await parts.launcher.reattach(claim.attempt, parts.spool.dirOf(claim.attempt));
+  if ('proof' in found)
+    return goOnHolding(claim, state, found, control, parts, await lentValues(found.proof.pid, claim));
+  if ('ended' in found) return goOnFromEnding(claim, state, found.ended, parts);
+  if (state.phase === 'spawned') return goOnFromEnding(claim, state, null, parts);
+  // Between the go and the spawn, and no process carries its name: proven never started.
+  return ended({
+    ...factsOf(claim, parts),
+    runner_restarts: state.restarts,
+    prepare_error: {
+      code: 'runner_restarted',
+      message: 'The runner was restarted before the process was started; nothing ran.',
+    },
+  });
+};
+
+/** The values of what was lent stand nowhere but in the process: read there, so that the transcript goes on hiding them. */
+const lentValues = async (pid: number, claim: SpooledClaim): Promise<string[]> => {
+  const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+  const lent = environ
+    .split('\0')
+    .filter((entry) => claim.lent_names.includes(entry.slice(0, entry.indexOf('='))))
+    .map((entry) => entry.slice(entry.indexOf('=') + 1));
+  return [...lent, claim.token];
+};
+
+/** From the first entry on: the server's answer says how far it had come, and the rest follows. */
+const sendTranscript = async (claim: ClaimedWork, parts: RunnerParts): Promise<void> => {
+  const dir = parts.spool.dirOf(claim.attempt);
+  const streams = openStreams(dir);
+  const journal = await openJournal(join(dir, 'journal'));
+  const delivery = startDelivery({
+    attempt: claim.attempt,
+    token: claim.token,
+    cli: cliOf(claim.agent.adapter),
+    streams,
+    server: parts.server,
+    kernel: parts.kernel,
+    clean: redactor([claim.token]),
+    signal: parts.leaving,
+  });
+  for (const slice of journal.before) delivery.add(slice);
+  await delivery.drained();
+  await journal.close();
+  await streams.close();
+};
+
+/** A claim that cannot be read (a crash of the host): nobody can be told of its ending, but nothing may run on unwatched. */
+const endUnknown = async (attempt: string, parts: RunnerParts): Promise<void> => {
+  const dir = parts.spool.dirOf(attempt);
+  parts.kernel.log.error('a claim in the spool cannot be read; what runs of it is ended', { attempt });
+  const found = await parts.launcher.reattach(attempt, dir);
+  if ('proof' in found) {
+    await parts.launcher.stop(found, 'shutdown', 'its claim cannot be read', true);
+    await found.exited;
+  }
+  await parts.launcher.tearDown(attempt, dir);
+  await parts.spool.remove(attempt);
+};

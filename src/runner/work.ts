@@ -1,0 +1,101 @@
+/**
+ * From a claim to acknowledged facts: lists the attempt, runs it, puts its facts on disk before they are sent, and sends them
+ * until the server has them. Facts go after the transcript, so that whoever sees the ending can read all of it.
+ */
+
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { Facts } from '../contract/facts.ts';
+import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import { promptPath } from './adapters/claude.ts';
+import { runAttempt } from './attempt.ts';
+import { type Control, createControl } from './control.ts';
+import type { AttemptEnd } from './gate.ts';
+import type { RunnerParts } from './parts.ts';
+import { whileUnreachable } from './retry.ts';
+import type { Roster } from './roster.ts';
+import { ServerRefused } from './server-client.ts';
+
+export interface Work {
+  begin(claim: ClaimedWork): void;
+  /** An attempt of an earlier runner: `run` goes on with it from where it stands. */
+  goOn(claim: ClaimedWork, run: (control: Control) => Promise<AttemptEnd>): void;
+  /** Resolves when nothing of it moves any more (after `leaving`). */
+  idle(): Promise<void>;
+}
+
+export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => void): Work => {
+  const { kernel, spool, server, leaving } = parts;
+  const running = new Set<Promise<void>>();
+
+  const deliver = async (claim: ClaimedWork, facts: Facts): Promise<string> => {
+    try {
+      const answer = await whileUnreachable(kernel, 'delivering facts', claim.attempt, leaving, () =>
+        server.facts(claim.attempt, claim.token, facts, leaving),
+      );
+      return answer.result;
+    } catch (error) {
+      if (!(error instanceof ServerRefused)) throw error;
+      // The server has looked at them and will not take them: sending again changes nothing. They stay in the spool.
+      kernel.log.error('facts were refused', { attempt: claim.attempt, error });
+      return `refused: ${error.message}`;
+    }
+  };
+
+  const finish = async (claim: ClaimedWork, facts: Facts, transcript: () => Promise<void>): Promise<void> => {
+    await spool.writeFacts(claim.attempt, facts).catch((error) => {
+      kernel.log.error('facts are not on disk; they are only in memory until they are delivered', {
+        attempt: claim.attempt,
+        error,
+      });
+    });
+    await transcript();
+    const answer = await deliver(claim, facts);
+    await spool.markDelivered(claim.attempt, answer).catch((error) => {
+      kernel.log.warn('a delivery was not noted; the facts will be sent once more', { attempt: claim.attempt, error });
+    });
+    await rm(promptPath(parts.adapterHost.home, claim), { force: true });
+    await parts.ballast.lay();
+    await spool.sweep();
+  };
+
+  const follow = async (claim: ClaimedWork, run: (control: Control) => Promise<AttemptEnd>): Promise<void> => {
+    const control = createControl(kernel.clock.now, onSpawn);
+    const listed = roster.add(claim, control);
+    try {
+      const end = await run(control);
+      switch (end.kind) {
+        case 'ended':
+          roster.ended(listed);
+          return await finish(claim, end.facts, end.transcript);
+        case 'refused':
+          kernel.log.info('an attempt was called back before it began', { attempt: claim.attempt, why: end.why });
+          return await spool.remove(claim.attempt);
+        case 'left':
+          return;
+        default:
+          return end satisfies never;
+      }
+    } catch (error) {
+      if (!leaving.aborted) kernel.log.error('an attempt was not finished', { attempt: claim.attempt, error });
+    } finally {
+      roster.remove(claim.attempt);
+    }
+  };
+  const start = (claim: ClaimedWork, run: (control: Control) => Promise<AttemptEnd>) => {
+    const done = follow(claim, run).finally(() => running.delete(done));
+    running.add(done);
+  };
+
+  return {
+    begin(claim) {
+      // An answer that was delivered twice must not become two processes, nor the facts of one that failed to start.
+      if (existsSync(spool.dirOf(claim.attempt))) return;
+      start(claim, (control) => runAttempt(claim, control, parts));
+    },
+    goOn: start,
+    async idle() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+};
