@@ -56,6 +56,6 @@ export const agentCommands = (program: Command, declare: Declare): void => {
   );
   specFlags(
     declare(agent, 'set <name> [command...]', 'change the fields that are given', async () => (await load()).set),
-  );
+  ).option('--clear <flag>', 'back to its default, e.g. --clear model; again for more', collect);
   declare(agent, 'rm <name>', 'remove it; its executions stay in the history', async () => (await load()).remove);
 };

@@ -73,3 +73,54 @@ export const specOf = (flags: SpecFlags, command: string[], cwd: string): SpecPa
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 };
+
+/** Flags of `set` whose field can go back to its default, by the flag's name. */
+const clearable = {
+  type: 'type',
+  model: 'model',
+  workspace: 'workspace',
+  executable: 'executable',
+  'base-url': 'base_url',
+  'max-parallel': 'max_parallel_tasks',
+  'max-backlog': 'max_backlog_depth',
+  timeout: 'timeout_seconds',
+  instructions: 'custom_instructions',
+  'permission-mode': 'permission_mode',
+  'allow-bypass-without-isolation': 'allow_bypass_without_isolation',
+  'allow-tool': 'allowed_tools',
+  'workspace-mode': 'workspace_mode',
+  pool: 'pool',
+} as const satisfies Record<string, keyof SpecPatch>;
+
+export interface Present {
+  env: Record<string, string>;
+  resources: { cpu: number | null; memory_bytes: number | null };
+}
+
+/** What `set` sends: `env` and `resources` travel whole, so what they hold now is kept unless a flag or --clear names it. */
+export const patchOf = (
+  flags: SpecFlags,
+  clear: string[],
+  command: string[],
+  cwd: string,
+  present: Present,
+): SpecPatch => {
+  const patch = specOf(flags, command, cwd);
+  const names = [...Object.keys(clearable), 'env', 'memory', 'cpu'];
+  for (const name of clear) {
+    if (!names.includes(name))
+      throw usage(`--clear knows no ${JSON.stringify(name)}.`, `It knows ${names.join(', ')}.`);
+    if (name in clearable) patch[clearable[name as keyof typeof clearable]] = null;
+  }
+  if (clear.includes('env') || patch.env !== undefined)
+    patch.env = { ...(clear.includes('env') ? {} : present.env), ...patch.env };
+  if (patch.resources !== undefined || clear.includes('memory') || clear.includes('cpu')) {
+    const { memory_bytes, cpu } = present.resources;
+    patch.resources = {
+      ...(memory_bytes === null || clear.includes('memory') ? {} : { memory: String(memory_bytes) }),
+      ...(cpu === null || clear.includes('cpu') ? {} : { cpu }),
+      ...patch.resources,
+    };
+  }
+  return patch;
+};

@@ -5,7 +5,7 @@ import type { ExitName } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
 import { type Cell, table } from '../show/table.ts';
 import { plain } from '../terminal.ts';
-import { type SpecFlags, specOf } from './agent-spec.ts';
+import { type Present, patchOf, type SpecFlags, specOf } from './agent-spec.ts';
 
 const said = (context: Context, body: unknown, sentence: string): ExitName => {
   if (context.json) printJson(context, body);
@@ -22,14 +22,25 @@ export const add = async (context: Context, flags: SpecFlags, [name, ...command]
   );
 };
 
-export const set = async (context: Context, flags: SpecFlags, [name, ...command]: string[]): Promise<ExitName> => {
-  const patch = specOf(flags, command, context.cwd);
-  const fields = Object.keys(patch);
-  if (fields.length === 0) throw usage('Nothing to change: give at least one flag.', 'See drover agent set --help.');
-  const { body } = await context
-    .connection()
-    .api.request<AgentBody>(`/api/agents/${encodeURIComponent(name!)}`, { method: 'PUT', json: patch });
-  return said(context, body, `Agent ${body.name}: ${fields.join(', ')} changed. It counts from the next run on.`);
+export const set = async (
+  context: Context,
+  { clear, ...flags }: SpecFlags & { clear?: string[]; json?: boolean },
+  [name, ...command]: string[],
+): Promise<ExitName> => {
+  if (clear === undefined && Object.keys(specOf(flags, command, context.cwd)).length === 0)
+    throw usage('Nothing to change: give at least one flag.', 'See drover agent set --help.');
+  const { api } = context.connection();
+  const present = (await api.agent(name!)) as unknown as Present;
+  const patch = patchOf(flags, clear ?? [], command, context.cwd, present);
+  const { body } = await api.request<AgentBody>(`/api/agents/${encodeURIComponent(name!)}`, {
+    method: 'PUT',
+    json: patch,
+  });
+  return said(
+    context,
+    body,
+    `Agent ${body.name}: ${Object.keys(patch).join(', ')} changed. It counts from the next run on.`,
+  );
 };
 
 export const list = async (context: Context): Promise<ExitName> => {

@@ -3,6 +3,7 @@
  * problem says what to do and makes it exit 1. A server that is not there is a problem of its own, not a failure of the doctor.
  */
 import { join } from 'node:path';
+import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/request.ts';
 import type { AgentBody, RunnerBody } from '../../client/wire.ts';
 import { serverUrl } from '../connection.ts';
@@ -27,7 +28,6 @@ import { plain } from '../terminal.ts';
 export const doctor = async (context: Context): Promise<ExitName> => {
   const config = context.config();
   const server = await lookAtServer(context);
-  const needsClaude = server.agents.some((a) => a.adapter === 'claude' && !a.executable);
   const holder = await askHolder(join(config.home, 'run', 'holder.sock'));
   const checks: Check[] = [
     checkNode(process.versions.node),
@@ -35,7 +35,7 @@ export const doctor = async (context: Context): Promise<ExitName> => {
     await checkDisk(config.home),
     checkMemory(readMeminfo()),
     await checkGit(),
-    await checkClaude(config.claudeBin, needsClaude),
+    await checkClaude(config.claudeBin, join(context.root, 'node_modules', '.bin', 'claude'), server.needsClaude),
     checkHolder(holder, server.running > 0),
     ...server.checks,
   ];
@@ -58,7 +58,8 @@ const line = (context: Context, c: Check): string =>
 
 interface Seen {
   checks: Check[];
-  agents: (AgentBody & { executable?: string | null })[];
+  /** Some agent runs Claude Code itself, not a program of its own. */
+  needsClaude: boolean;
   running: number;
 }
 
@@ -68,7 +69,7 @@ interface Invariants {
 }
 
 const lookAtServer = async (context: Context): Promise<Seen> => {
-  const none: Seen = { checks: [], agents: [], running: 0 };
+  const none: Seen = { checks: [], needsClaude: false, running: 0 };
   try {
     const { api, url } = context.connection();
     const health = await api.health();
@@ -99,7 +100,7 @@ const lookAtServer = async (context: Context): Promise<Seen> => {
               ),
         ),
       ],
-      agents,
+      needsClaude: await needsClaude(api, agents),
       running: limits.running + limits.waiting,
     };
   } catch (e) {
@@ -119,6 +120,15 @@ const lookAtServer = async (context: Context): Promise<Seen> => {
       };
     throw e;
   }
+};
+
+/** Lists do not name the program. Agents looked at one by one: the first answer is nearly always among these. */
+const looked = 20;
+
+const needsClaude = async (api: Client, agents: AgentBody[]): Promise<boolean> => {
+  for (const { name } of agents.filter((a) => a.adapter === 'claude').slice(0, looked))
+    if (!(await api.agent(name)).executable) return true;
+  return false;
 };
 
 /** The claim poll is held for 25 s at most: one that was silent for four of them is gone. */

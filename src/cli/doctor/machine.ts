@@ -102,12 +102,19 @@ export const checkGit = async (): Promise<Check> => {
 /** Claude Code starts in about a second; a cold disk gets its time. */
 const claudeMs = 20_000;
 
-/** `needed`: an agent of the claude adapter without a program of its own is there. */
-export const checkClaude = async (bin: string | null, needed: boolean): Promise<Check> => {
-  const program = bin ?? 'claude';
-  const claude = await versionOf(program, claudeMs);
-  if ('said' in claude) return ok('claude', `${claude.said} (${program})`);
-  const found = `${program} cannot be run (${claude.failed})`;
+/**
+ * The same places in the same order as the runner: the configured one, PATH, the one of this tree (there in development).
+ * `needed`: an agent of the claude adapter without a program of its own is there.
+ */
+export const checkClaude = async (bin: string | null, packaged: string, needed: boolean): Promise<Check> => {
+  const places = bin === null ? ['claude', packaged] : [bin];
+  let failed = '';
+  for (const program of places) {
+    const claude = await versionOf(program, claudeMs);
+    if ('said' in claude) return ok('claude', `${claude.said} (${program})`);
+    failed ||= claude.failed;
+  }
+  const found = `${places[0]} cannot be run (${failed})`;
   const todo =
     'npm install -g @anthropic-ai/claude-code, or set DROVER_CLAUDE_BIN to its path. drover demo needs none.';
   return needed ? problem('claude', found, todo) : note('claude', found, todo);
