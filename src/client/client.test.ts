@@ -176,6 +176,18 @@ describe('events', () => {
     ]);
   });
 
+  it('resumes from the place the server told, also when the line drops before the first event', async () => {
+    const asked: unknown[] = [];
+    const url = await serve((req, res) => {
+      asked.push(req.headers['last-event-id']);
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (asked.length === 1) res.end('retry: 2000\n\nid: 17\n\n');
+      else res.write('id: 18\ndata: {"id":18,"type":"agent.changed"}\n\n');
+    });
+    await read(url, (all) => all.some((i) => i.kind === 'event'));
+    expect(asked).toEqual([undefined, '17']);
+  });
+
   it('reports a reset, and passes over event types it cannot read', async () => {
     const url = await serve((_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });

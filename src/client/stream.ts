@@ -40,7 +40,7 @@ async function* connection(
   path: string,
   lastId: string | null,
   o: StreamOptions,
-): AsyncGenerator<Message | 'up'> {
+): AsyncGenerator<Message | 'up' | { place: string }> {
   const gone = new AbortController();
   const stop = () => gone.abort();
   o.signal?.addEventListener('abort', stop, { once: true });
@@ -63,8 +63,10 @@ async function* connection(
     }
     if (response.body === null) throw new Error('The answer has no body.');
     yield 'up';
-    const ready: Message[] = [];
+    const ready: (Message | { place: string })[] = [];
     const parser = createParser({
+      // An id without data: the server's first frame tells from where to go on, before anything has happened.
+      onId: (id) => ready.push({ place: id }),
       onEvent: (e) => ready.push({ id: e.id ?? null, event: e.event ?? null, data: e.data }),
     });
     const decoder = new TextDecoder();
@@ -95,8 +97,8 @@ export async function* follow(wire: Wire, path: string, o: StreamOptions): Async
         if (item === 'up') {
           yield { kind: 'up', first };
           first = false;
-        } else {
-          if (item.id !== null) lastId = item.id;
+        } else if ('place' in item) lastId = item.place;
+        else {
           yield { kind: 'message', message: item };
         }
       }

@@ -1,0 +1,106 @@
+/** The last endings. A failure shows its cause, the evidence and what to do; a success stays one quiet line. */
+import { useState } from 'react';
+import type { ExecutionBody } from '../../../src/client/wire.ts';
+import { type Cause, causes } from '../../../src/contract/causes.ts';
+import { Section } from '../parts/section.tsx';
+import { Ago, Mark, Plain } from '../parts/text.tsx';
+import { executionHref, useExecutionRoute } from '../route.ts';
+import { headOf } from '../words/plain.ts';
+import { attentionInWords } from '../words/reasons.ts';
+import { cost, count, lasted } from '../words/times.ts';
+import { useEnded } from './data.ts';
+
+/** A cause of a newer server is shown by its own name. */
+export const causeTitle = (cause: Cause | null): string =>
+  cause === null ? 'Not known' : (causes[cause]?.title ?? cause.replaceAll('_', ' '));
+export const causeAdvice = (cause: Cause | null): string => (cause === null ? '' : (causes[cause]?.advice ?? ''));
+
+/** What decided; else what was said about it. */
+export const evidenceOf = (row: ExecutionBody): string => row.verdict?.evidence[0] ?? row.error ?? '';
+
+const EndedRow = ({ row }: { row: ExecutionBody }) => {
+  const failed = row.status === 'failed';
+  const current = useExecutionRoute() === row.id;
+  const evidence = failed ? headOf(evidenceOf(row), 320) : '';
+  const error = failed ? headOf(row.error, 320) : '';
+  return (
+    <li className="row ended" data-status={row.status} aria-current={current}>
+      <Mark status={row.status} />
+      <span className="agent">{row.agent_name}</span>
+      <div className="line">
+        <a className="open" href={executionHref(row.id)}>
+          {failed ? (
+            <span className="cause">{causeTitle(row.cause)}</span>
+          ) : (
+            <span className="head">
+              <Plain text={headOf(row.message) || '(empty message)'} />
+            </span>
+          )}
+        </a>
+        {evidence !== '' && (
+          <div className="evidence">
+            <Plain text={evidence} />
+          </div>
+        )}
+        {error !== '' && error !== evidence && (
+          <div className="evidence">
+            <Plain text={error} />
+          </div>
+        )}
+        {failed && causeAdvice(row.cause) !== '' && <div className="advice">{causeAdvice(row.cause)}</div>}
+        {failed && (
+          <div className="head">
+            <Plain text={headOf(row.message) || '(empty message)'} />
+          </div>
+        )}
+      </div>
+      <span className="chips">
+        {row.attention.map((flag) => (
+          <span key={flag} className="chip flag">
+            {attentionInWords(flag)}
+          </span>
+        ))}
+        {row.cost !== null && row.cost > 0 && <span className="chip">{cost(row.cost, row.cost_kind)}</span>}
+      </span>
+      <span className="time">
+        <Ago at={row.completed_at} />
+      </span>
+      <span className="figure" title="duration">
+        {row.started_at === null && row.duration_ms === null ? 'not started' : lasted(row.duration_ms)}
+      </span>
+    </li>
+  );
+};
+
+const shownAtFirst = 20;
+
+export const Ended = () => {
+  const ended = useEnded();
+  const [all, setAll] = useState(false);
+  const rows = ended.data ?? [];
+  const shown = all ? rows : rows.slice(0, shownAtFirst);
+  const failures = rows.filter((r) => r.status === 'failed').length;
+  return (
+    <Section
+      title="Last endings"
+      more={
+        rows.length > 0 ? `${failures === 0 ? 'none' : count(failures)} of ${count(rows.length)} failed` : undefined
+      }
+      error={ended.error}
+      none={ended.data?.length === 0 ? 'Nothing has ended yet.' : undefined}
+    >
+      <ul>
+        {shown.map((row) => (
+          <EndedRow key={row.id} row={row} />
+        ))}
+      </ul>
+      {rows.length > shown.length && (
+        <p className="more-rows">
+          <button type="button" className="quiet small" onClick={() => setAll(true)}>
+            Show {count(rows.length - shown.length)} more
+          </button>
+        </p>
+      )}
+    </Section>
+  );
+};

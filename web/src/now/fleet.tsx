@@ -1,0 +1,101 @@
+/** Fleet limits and occupancy: how much of each cap is in use, where the limit comes from, and a new value for it. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { LimitsBody } from '../../../src/client/wire.ts';
+import { limits as table } from '../../../src/contract/limits.ts';
+import { api, write } from '../api.ts';
+import { keys } from '../live/keys.ts';
+import { useMayEdit } from '../parts/may-edit.ts';
+import { say, sayProblem } from '../parts/notices.tsx';
+import { Section } from '../parts/section.tsx';
+import { Occupancy } from '../parts/text.tsx';
+import { count, plural, span } from '../words/times.ts';
+import { useConnectedRunners, useLimits } from './data.ts';
+
+const sources = { setting: 'set by hand', environment: 'from the environment', default: 'default' } as const;
+
+const EditLimit = ({ limits, onDone }: { limits: LimitsBody; onDone: () => void }) => {
+  const queries = useQueryClient();
+  const [text, setText] = useState(String(limits.agent_call_limit));
+  const most = limits.ceiling ?? table.agentCallLimit.max;
+  const value = Number(text);
+  const good = /^\d+$/.test(text.trim()) && value >= table.agentCallLimit.min && value <= most;
+  const set = useMutation({
+    mutationFn: () => write(() => api.setLimits({ agent_call_limit: value })),
+    onSuccess: () => {
+      say(`The fleet limit is ${value}. It holds from the next claim on; nothing that runs is stopped.`);
+      void queries.invalidateQueries({ queryKey: keys.limits });
+      onDone();
+    },
+    onError: sayProblem,
+  });
+  return (
+    <form
+      className="edit-limit"
+      onSubmit={(e) => {
+        e.preventDefault();
+        if (good) set.mutate();
+      }}
+      onKeyDown={(e) => {
+        if (e.key === 'Escape') onDone();
+      }}
+    >
+      <label className="hidden-label" htmlFor="fleet-limit">
+        Running at once in the fleet, 1 to {most}
+      </label>
+      <input
+        id="fleet-limit"
+        inputMode="numeric"
+        value={text}
+        // biome-ignore lint/a11y/noAutofocus: the field replaces the button that was just pressed
+        autoFocus
+        aria-invalid={!good}
+        onChange={(e) => setText(e.target.value)}
+      />
+      <button type="submit" className="small main" disabled={!good || set.isPending}>
+        Set
+      </button>
+      <button type="button" className="small quiet" onClick={onDone}>
+        Back
+      </button>
+    </form>
+  );
+};
+
+export const Fleet = () => {
+  const mayEdit = useMayEdit();
+  const { data: limits, error } = useLimits();
+  const connected = useConnectedRunners();
+  const [editing, setEditing] = useState(false);
+  if (limits === undefined) return <Section title="Fleet" error={error} />;
+  return (
+    <Section
+      title="Fleet"
+      error={error}
+      more={connected === null ? undefined : `${plural(connected, 'runner')} connected`}
+    >
+      <div className="gauge fleet">
+        <span className="name">Running</span>
+        {editing ? (
+          <EditLimit limits={limits} onDone={() => setEditing(false)} />
+        ) : (
+          <span className="figure">
+            <b>{count(limits.running)}</b> of {count(limits.agent_call_limit)}
+          </span>
+        )}
+        <Occupancy used={limits.running} most={limits.agent_call_limit} label="Running in the fleet" />
+        <div className="foot">
+          <span>limit {sources[limits.agent_call_limit_source] ?? limits.agent_call_limit_source}</span>
+          <span>waits at most {limits.queue_timeout_s === 0 ? 'for ever' : span(limits.queue_timeout_s * 1000)}</span>
+          {mayEdit && !editing && (
+            <span className="side">
+              <button type="button" className="quiet small" onClick={() => setEditing(true)}>
+                Change limit
+              </button>
+            </span>
+          )}
+        </div>
+      </div>
+    </Section>
+  );
+};

@@ -1,0 +1,70 @@
+/** What a person must see. Acknowledging says "seen": it closes the item and changes nothing else. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { OperatorItemBody } from '../../../src/client/wire.ts';
+import { api, write } from '../api.ts';
+import { keys } from '../live/keys.ts';
+import { useMayEdit } from '../parts/may-edit.ts';
+import { sayProblem } from '../parts/notices.tsx';
+import { Section } from '../parts/section.tsx';
+import { Ago, Plain } from '../parts/text.tsx';
+import { executionHref } from '../route.ts';
+import { headOf } from '../words/plain.ts';
+import { count } from '../words/times.ts';
+import { useOperatorItems } from './data.ts';
+
+const Item = ({ item }: { item: OperatorItemBody }) => {
+  const queries = useQueryClient();
+  const mayEdit = useMayEdit();
+  const seen = useMutation({
+    mutationFn: () => write(() => api.acknowledge(item.id)),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keys.operator }),
+    onError: sayProblem,
+  });
+  return (
+    <li className="item" data-priority={item.priority}>
+      <h3>
+        <Plain text={headOf(item.title, 240)} />
+        {(item.count ?? 1) > 1 && <span className="chip">{count(item.count)} times</span>}
+      </h3>
+      <ul>
+        {item.evidence.slice(0, 4).map((line) => (
+          <li key={line}>
+            <Plain text={headOf(line, 300)} />
+          </li>
+        ))}
+      </ul>
+      <div className="foot">
+        {item.agent_name !== null && <span>{item.agent_name}</span>}
+        {item.updated_at !== undefined && <Ago at={item.updated_at} />}
+        {item.execution_id !== null && (
+          <a className="link" href={executionHref(item.execution_id)}>
+            the run
+          </a>
+        )}
+        {mayEdit && (
+          <button type="button" className="small" disabled={seen.isPending} onClick={() => seen.mutate()}>
+            Acknowledge
+            <span className="hidden-label">: {headOf(item.title, 60)}</span>
+          </button>
+        )}
+      </div>
+    </li>
+  );
+};
+
+const weight = { high: 0, normal: 1, low: 2 };
+
+export const OperatorItems = () => {
+  const items = useOperatorItems();
+  const rows = [...(items.data ?? [])].sort((a, b) => weight[a.priority] - weight[b.priority]);
+  if (rows.length === 0 && !items.error) return null;
+  return (
+    <Section title="Needs you" count={rows.length} error={items.error}>
+      <ul>
+        {rows.map((item) => (
+          <Item key={item.id} item={item} />
+        ))}
+      </ul>
+    </Section>
+  );
+};

@@ -1,0 +1,85 @@
+/** What waits and why: the one reason that binds, in words, its place, and how long it has waited. */
+import { useState } from 'react';
+import type { ExecutionBody, LimitsBody } from '../../../src/client/wire.ts';
+import { useNow } from '../clock.ts';
+import { Section } from '../parts/section.tsx';
+import { Mark, Plain, Since } from '../parts/text.tsx';
+import { executionHref, useExecutionRoute } from '../route.ts';
+import { headOf } from '../words/plain.ts';
+import { placeInWords, reasonInWords } from '../words/reasons.ts';
+import { count } from '../words/times.ts';
+import { CancelButton } from './cancel.tsx';
+import { capsOf, useLimits, useQueued } from './data.ts';
+
+export const Reason = ({ row, limits }: { row: ExecutionBody; limits: LimitsBody | undefined }) => {
+  const now = useNow();
+  if (row.wait === null) return <>Its reason is read with the next change</>;
+  return (
+    <>
+      <b>{reasonInWords(row.wait, capsOf(limits, row.agent_name), now)}</b> · {placeInWords(row.wait)}
+      {row.class === 'batch' ? ' · batch' : ''}
+    </>
+  );
+};
+
+const WaitingRow = ({ row, limits }: { row: ExecutionBody; limits: LimitsBody | undefined }) => (
+  <li className="row waits" aria-current={useExecutionRoute() === row.id}>
+    <Mark status={row.status} />
+    <span className="agent">{row.agent_name}</span>
+    <a className="open head" href={executionHref(row.id)}>
+      <Plain text={headOf(row.message) || '(empty message)'} />
+    </a>
+    <span className="chips">{(row.attempt ?? 0) > 0 && <span className="chip">after attempt {row.attempt}</span>}</span>
+    <span className="time">
+      <Since at={row.queued_at} />
+    </span>
+    <span className="act">
+      <CancelButton row={row} />
+    </span>
+    <span className="why">
+      <Reason row={row} limits={limits} />
+    </span>
+  </li>
+);
+
+const shownAtFirst = 20;
+
+export const Waiting = () => {
+  const queued = useQueued();
+  const limits = useLimits();
+  const [all, setAll] = useState(false);
+  const rows = queued.data ?? [];
+  const shown = all ? rows : rows.slice(0, shownAtFirst);
+  const total = Math.max(limits.data?.queued ?? 0, rows.length);
+  return (
+    <Section
+      title="Waiting"
+      count={total}
+      more={
+        limits.data?.oldest_queued_at ? (
+          <>
+            oldest <Since at={limits.data.oldest_queued_at} />
+          </>
+        ) : undefined
+      }
+      error={queued.error}
+      none={queued.data?.length === 0 ? 'Nothing waits.' : undefined}
+    >
+      <ul>
+        {shown.map((row) => (
+          <WaitingRow key={row.id} row={row} limits={limits.data} />
+        ))}
+      </ul>
+      {total > shown.length && shown.length > 0 && (
+        <p className="more-rows">
+          {rows.length > shown.length ? (
+            <button type="button" className="quiet small" onClick={() => setAll(true)}>
+              Show {count(rows.length - shown.length)} more
+            </button>
+          ) : null}
+          {total > rows.length ? ` ${count(total - rows.length)} older ones are counted, not listed` : null}
+        </p>
+      )}
+    </Section>
+  );
+};

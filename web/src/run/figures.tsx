@@ -1,0 +1,107 @@
+/** What was measured of a run: times, money, tokens, memory against its limit, the work that was kept. A dash is "not known". */
+import type { ReactNode } from 'react';
+import type { AttemptBody, ExecutionBody } from '../../../src/client/wire.ts';
+import { Plain, Track } from '../parts/text.tsx';
+import { executionHref } from '../route.ts';
+import { bytes, cost, count, lasted, notKnown, span } from '../words/times.ts';
+
+const Figure = ({ name, children, wide }: { name: string; children: ReactNode; wide?: boolean }) => (
+  <div className={wide ? 'wide' : undefined}>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+const Against = ({ used, most, label }: { used: number | null; most: number | null; label: string }) =>
+  used === null || most === null || most <= 0 ? null : (
+    <Track used={used} most={most} label={label} fullAt={most * 0.9} />
+  );
+
+const heldBy: Record<string, string> = {
+  cgroup_v2: 'by its cgroup',
+  cgroup_v1: 'by its cgroup',
+  systemd: 'by systemd',
+  rss_watch: 'by watching it',
+  none: 'not held',
+};
+
+const Memory = ({ memory }: { memory: NonNullable<AttemptBody['memory']> }) => (
+  <Figure name="Memory, peak against limit">
+    {bytes(memory.peak_bytes)} of {memory.limit_bytes === null ? 'no limit' : bytes(memory.limit_bytes)}{' '}
+    <span className="muted">{memory.limit_bytes === null ? '' : (heldBy[memory.held_by] ?? memory.held_by)}</span>
+    <Against used={memory.peak_bytes} most={memory.limit_bytes} label="Memory" />
+  </Figure>
+);
+
+const Work = ({ work }: { work: NonNullable<AttemptBody['workspace']> }) => (
+  <Figure name="Work" wide>
+    {work.files_changed !== null && (
+      <>
+        {count(work.files_changed)} {work.files_changed === 1 ? 'file' : 'files'} changed{' '}
+        <span className="plus">+{count(work.insertions)}</span> <span className="minus">
+          −{count(work.deletions)}
+        </span>{' '}
+      </>
+    )}
+    <span className="muted">{work.mode}</span>{' '}
+    <span className="mono">
+      <Plain text={work.ref ?? work.path} />
+    </span>
+    {work.keep_error !== null && (
+      <div className="problem">
+        Not kept: <Plain text={work.keep_error} />
+      </div>
+    )}
+  </Figure>
+);
+
+export const Figures = ({ row }: { row: ExecutionBody }) => {
+  const last = row.attempts?.filter((a) => !a.late).at(-1);
+  const denied = last?.denied_tools ?? [];
+  return (
+    <section className="part" aria-label="Figures">
+      <h3>Figures</h3>
+      <dl className="figures">
+        <Figure name="Ran">
+          {lasted(row.duration_ms)}
+          {row.timeout_seconds !== undefined && (
+            <span className="muted"> of at most {span(row.timeout_seconds * 1000)}</span>
+          )}
+        </Figure>
+        <Figure name="Waited">{span(row.queued_ms ?? null)}</Figure>
+        <Figure name="Cost">{cost(row.cost, row.cost_kind)}</Figure>
+        <Figure name="Turns, tool calls">
+          {count(row.turns)}, {count(row.tool_calls)}
+        </Figure>
+        <Figure name="Tokens in, out">
+          {count(row.input_tokens)}, {count(row.output_tokens)}
+        </Figure>
+        <Figure name="Context">
+          {count(row.context_used)} of {count(row.context_max)}
+          <Against used={row.context_used} most={row.context_max} label="Context" />
+        </Figure>
+        {last?.memory && <Memory memory={last.memory} />}
+        <Figure name="Exit">
+          {last?.signal ??
+            (last?.exit_code === null || last?.exit_code === undefined ? notKnown : `code ${last.exit_code}`)}
+        </Figure>
+        <Figure name="Isolation">{last?.isolation ?? notKnown}</Figure>
+        {denied.length > 0 && (
+          <Figure name="Tools that were blocked" wide>
+            <span className="mono">
+              <Plain text={denied.join(', ')} />
+            </span>
+          </Figure>
+        )}
+        {last?.workspace && <Work work={last.workspace} />}
+        {row.parent_execution_id && (
+          <Figure name="Called by" wide>
+            <a className="link mono" href={executionHref(row.parent_execution_id)}>
+              {row.parent_execution_id}
+            </a>
+          </Figure>
+        )}
+      </dl>
+    </section>
+  );
+};

@@ -1,0 +1,34 @@
+/** The life of a run as a line of moments. */
+import type { ExecutionBody } from '../../../src/client/wire.ts';
+import { now } from '../clock.ts';
+import { causeTitle } from '../now/ended.tsx';
+import { Plain } from '../parts/text.tsx';
+import { clockTime } from '../words/times.ts';
+import { lifeOf } from './life.ts';
+
+export const Life = ({ row }: { row: ExecutionBody }) => {
+  const today = now();
+  return (
+    <section className="part" aria-label="Life">
+      <h3>Life</h3>
+      <ol className="life">
+        {lifeOf(row, causeTitle).map((m) => (
+          <li key={`${m.at} ${m.what}`} data-tone={m.tone}>
+            <time dateTime={new Date(m.at).toISOString()} title={new Date(m.at).toISOString()}>
+              {clockTime(m.at, today)}
+            </time>
+            <span className="what">
+              {m.what}
+              {m.more !== '' && (
+                <span className="more">
+                  {' '}
+                  <Plain text={m.more} />
+                </span>
+              )}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+};

@@ -1,0 +1,77 @@
+/** A row and its attempts → its life as a list of moments, oldest first. Pure; a moment that was not measured is left out. */
+import type { AttemptBody, ExecutionBody } from '../../../src/client/wire.ts';
+import type { Cause } from '../../../src/contract/causes.ts';
+import { clockTime, lasted, msOf, span } from '../words/times.ts';
+
+export interface Moment {
+  at: number;
+  tone: 'plain' | 'run' | 'wait' | 'good' | 'bad';
+  what: string;
+  more: string;
+}
+
+const ended: Record<string, Moment['tone']> = { success: 'good', failed: 'bad' };
+
+export const lifeOf = (row: ExecutionBody, titleOf: (cause: Cause | null) => string): Moment[] => {
+  const moments: Moment[] = [];
+  const add = (at: string | null | undefined, tone: Moment['tone'], what: string, more = '') => {
+    const ms = msOf(at);
+    if (ms !== null) moments.push({ at: ms, tone, what, more });
+  };
+  add(row.queued_at, 'wait', 'Queued', byWhom[row.triggered_by] ?? row.triggered_by);
+  const attempts = row.attempts ?? [];
+  const several = attempts.length > 1;
+  for (const a of attempts) ofAttempt(a, several, add, titleOf);
+  add(row.cancel_requested_at, 'plain', 'Cancel asked for');
+  const own = row.duration_ms === null ? '' : `ran ${lasted(row.duration_ms)}`;
+  const waited = row.queued_ms === null || row.queued_ms === undefined ? '' : `waited ${span(row.queued_ms)}`;
+  add(
+    row.completed_at,
+    ended[row.status] ?? 'plain',
+    row.status === 'success' ? 'Ended: success' : `Ended: ${titleOf(row.cause)}`,
+    [own, waited].filter((t) => t !== '').join(', '),
+  );
+  // Equal times keep the order in which they were told: stable since ES2019.
+  return moments.sort((a, b) => a.at - b.at);
+};
+
+type Add = (at: string | null | undefined, tone: Moment['tone'], what: string, more?: string) => void;
+
+const ofAttempt = (a: AttemptBody, several: boolean, add: Add, titleOf: (cause: Cause | null) => string) => {
+  const name = several ? `Attempt ${a.number}` : '';
+  add(
+    a.claimed_at,
+    'plain',
+    several ? `${name} claimed` : 'Claimed',
+    a.runner_id === null ? '' : `by runner ${a.runner_id}`,
+  );
+  add(a.started_at, 'run', several ? `${name} started` : 'Started');
+  const decision = a.decision;
+  if (a.late)
+    return add(a.ended_at, 'bad', `${name} ended late`.trim(), `${titleOf(a.verdict?.cause ?? null)}; the state stays`);
+  if (decision?.kind === 'retry')
+    add(
+      a.ended_at,
+      'bad',
+      `${name} failed: ${titleOf(a.verdict?.cause ?? null)}`.trim(),
+      `tried again after ${span(decision.after_ms)}: ${decision.why}`,
+    );
+  else if (decision?.kind === 'park')
+    add(
+      a.ended_at,
+      'wait',
+      `${name} parked: ${titleOf(a.verdict?.cause ?? null)}`.trim(),
+      `until ${clockTime(decision.until, decision.until)}: ${decision.why}`,
+    );
+};
+
+const byWhom: Record<string, string> = {
+  manual: 'from this page',
+  api: 'by the API',
+  cli: 'from the command line',
+  mcp: 'by MCP',
+  agent: 'by another agent',
+  schedule: 'by a schedule',
+  webhook: 'by a webhook',
+  fan_out: 'by a fan-out',
+};
