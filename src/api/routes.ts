@@ -1,6 +1,41 @@
 /** Every route module, in the order they are registered. A module that is not here does not exist. */
 import type { RouteModule } from './route.ts';
+import { agentFileRoutes } from './routes/agent-files.ts';
+import { agentInfoRoutes } from './routes/agent-info.ts';
+import { agentLimitRoutes } from './routes/agent-limits.ts';
+import { agentRoutes } from './routes/agents.ts';
+import { auditRoutes } from './routes/audit.ts';
+import { credentialRoutes } from './routes/credentials.ts';
+import { fleetRoutes } from './routes/fleet.ts';
 import { healthRoutes } from './routes/health.ts';
+import { keyRoutes } from './routes/keys.ts';
+import { metricsRoutes } from './routes/metrics.ts';
+import { operatorQueueRoutes } from './routes/operator-queue.ts';
+import { opsRoutes } from './routes/ops.ts';
+import { peopleRoutes } from './routes/people.ts';
+import { runnerListRoutes } from './routes/runners.ts';
+import { settingRoutes } from './routes/settings.ts';
+import { setupRoutes } from './routes/setup.ts';
+import { signInRoutes } from './routes/sign-in.ts';
 import { workRoutes } from './routes/work.ts';
 
-export const routes: readonly RouteModule[] = [healthRoutes, workRoutes];
+export const routes: readonly RouteModule[] = [
+  healthRoutes,
+  metricsRoutes,
+  setupRoutes,
+  signInRoutes,
+  peopleRoutes,
+  keyRoutes,
+  agentRoutes,
+  agentLimitRoutes,
+  agentInfoRoutes,
+  agentFileRoutes,
+  workRoutes,
+  fleetRoutes,
+  opsRoutes,
+  runnerListRoutes,
+  credentialRoutes,
+  settingRoutes,
+  operatorQueueRoutes,
+  auditRoutes,
+];

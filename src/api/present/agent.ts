@@ -1,0 +1,86 @@
+/**
+ * An agent as its body on the wire (api.md, "Agents"). Pure: whoever calls it has read what it shows. `status` says whether it
+ * accepts work, never whether something runs: that is `running`, counted from rows.
+ */
+import { join } from 'node:path';
+import type { AgentRow } from '../../contract/agent.ts';
+import type { CredentialRow } from '../../contract/credential.ts';
+import { limits } from '../../contract/limits.ts';
+import type { Principal } from '../../contract/principal.ts';
+import { ownWorkspaceName } from '../../contract/workspace.ts';
+import type { ReadVerbs, RunnerRow, UserRow } from '../../store/store.ts';
+import { iso } from '../route.ts';
+
+export interface AgentAround {
+  home: string;
+  principal: Principal;
+  users: UserRow[];
+  occupancy: ReadVerbs['occupancy'][1];
+}
+
+export const workspaceOf = (agent: AgentRow, home: string): string =>
+  agent.workspace ?? join(home, 'workspaces', ownWorkspaceName(agent));
+
+export const presentAgent = (a: AgentRow, around: AgentAround) => {
+  const counts = around.occupancy.agents.find((o) => o.agent_id === a.id);
+  return {
+    name: a.name,
+    status: a.desired_state,
+    type: a.type ?? a.adapter,
+    owner: around.users.find((u) => u.id === a.owner_id)?.username ?? null,
+    is_owner: around.principal.kind === 'user' && around.principal.id === a.owner_id,
+    is_shared: false,
+    is_system: false,
+    adapter: a.adapter,
+    model: a.model,
+    workspace: workspaceOf(a, around.home),
+    pool: a.pool,
+    max_parallel_tasks: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
+    running: counts?.running ?? 0,
+    waiting: counts?.waiting ?? 0,
+    queued: counts?.queued ?? 0,
+    created: iso(a.created_at),
+    created_at: iso(a.created_at),
+    updated_at: iso(a.updated_at),
+  };
+};
+
+export interface AgentDetailAround extends AgentAround {
+  credential: CredentialRow | null;
+  runners: RunnerRow[];
+  now: number;
+}
+
+/** A runner that polls every 25 s and renews every 10 s is gone for its agents after this. */
+const seenMs = 60_000;
+
+export const presentAgentDetail = (a: AgentRow, around: AgentDetailAround) => ({
+  ...presentAgent(a, around),
+  shares: [] as string[],
+  can_delete: around.principal.kind === 'user' && around.principal.role !== 'viewer',
+  executable: a.executable,
+  command: a.command,
+  base_url: a.base_url,
+  // Plain values, yet nobody's business but people's.
+  env: around.principal.kind === 'user' ? a.env : {},
+  resources: { cpu: a.cpu, memory_bytes: a.memory_bytes },
+  custom_instructions: a.custom_instructions,
+  permission_mode: a.permission_mode,
+  allow_bypass_without_isolation: a.allow_bypass_without_isolation,
+  allowed_tools: a.allowed_tools,
+  workspace_mode: a.workspace_mode,
+  credential: around.credential === null ? null : around.credential.name,
+  limits: {
+    max_parallel_tasks: {
+      value: a.max_parallel_tasks,
+      effective: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
+    },
+    max_backlog_depth: { value: a.max_backlog_depth, effective: a.max_backlog_depth ?? limits.maxBacklogDepth.default },
+    timeout_seconds: { value: a.timeout_s, effective: a.timeout_s ?? limits.timeoutS.default },
+  },
+  health: {
+    desired_state: a.desired_state,
+    reachable: around.runners.some((r) => r.last_seen !== null && around.now - r.last_seen < seenMs),
+    credential: around.credential?.state ?? null,
+  },
+});

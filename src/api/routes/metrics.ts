@@ -1,0 +1,66 @@
+/**
+ * `/metrics` for Prometheus. Everything about work is read from rows at the scrape: a counter in memory would drift from them
+ * with each restart. Open like /health, since scrapers rarely carry a key: so it holds numbers and causes, never a name.
+ */
+import { Gauge, Registry } from 'prom-client';
+import type { RouteModule } from '../route.ts';
+
+/** Two scrapers, or one that is eager, cost one read. */
+const keptMs = 5_000;
+
+export const metricsRoutes: RouteModule = (deps) => async (app) => {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name: `drover_${name}`, help, labelNames, registers: [registry] });
+  const executions = gauge('executions', 'Executions that have not ended, by state, counted from rows.', 'state');
+  const ended = gauge('executions_ended', 'Stored executions by how they ended.', 'cause');
+  const waiting = gauge('executions_waiting', 'Queued executions by the reason that binds them.', 'reason');
+  const oldest = gauge('queue_oldest_wait_seconds', 'How long the oldest queued execution has waited.');
+  const limit = gauge('fleet_limit', 'Running executions that the fleet may have.');
+  const paused = gauge('fleet_paused', '1 while the fleet is paused.');
+  const live = gauge('runner_live_attempts', 'Attempts that hold a process, over all runners.');
+  const runners = gauge('runners', 'Runners known.');
+  const lag = gauge('event_loop_lag_p99_seconds', 'How late the event loop of the server is.');
+  const memory = gauge('process_resident_memory_bytes', 'Memory of the server.');
+  const uptime = gauge('uptime_seconds', 'Since the start of the server.');
+
+  const { clock } = deps.kernel;
+  const startedAt = clock.steady();
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  const readRows = async () => {
+    const [occupancy, stats, fleet] = await Promise.all([
+      deps.store.read('occupancy', { limits: deps.claimLimits() }),
+      deps.store.read('stats', { since: null }),
+      deps.fleetLimits(),
+    ]);
+    executions.set({ state: 'running' }, occupancy.fleet.running);
+    executions.set({ state: 'waiting' }, occupancy.fleet.waiting);
+    executions.set({ state: 'queued' }, occupancy.fleet.queued);
+    ended.reset();
+    for (const [cause, n] of Object.entries(stats.by_cause)) ended.set({ cause }, n);
+    waiting.reset();
+    for (const [reason, n] of Object.entries(occupancy.waiting_by_reason)) waiting.set({ reason }, n);
+    const since = occupancy.fleet.oldest_queued_at;
+    oldest.set(since === null ? 0 : Math.max(0, clock.now() - since) / 1000);
+    limit.set(fleet.agent_call_limit);
+    paused.set(fleet.paused ? 1 : 0);
+    live.set(occupancy.runners.reduce((n, r) => n + r.live, 0));
+    runners.set(occupancy.runners.length);
+  };
+
+  app.get(
+    '/metrics',
+    { config: { needs: 'anyone' }, schema: { tags: ['Health and set-up'], summary: 'Prometheus text' } },
+    async (_request, reply) => {
+      if (clock.steady() - readAt >= keptMs) {
+        await readRows();
+        readAt = clock.steady();
+      }
+      lag.set(deps.lag.p99Ms() / 1000);
+      memory.set(process.memoryUsage.rss());
+      uptime.set((clock.steady() - startedAt) / 1000);
+      return reply.type(registry.contentType).send(await registry.metrics());
+    },
+  );
+};

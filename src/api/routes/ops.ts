@@ -1,0 +1,94 @@
+/** The fleet as older dashboards ask for it: counts of agents, and one word on its health with the reasons. */
+import { z } from 'zod';
+import { iso, type RouteModule } from '../route.ts';
+
+const tags = ['Fleet'];
+const State = z.enum(['running', 'stopped']);
+const Status = z.object({
+  timestamp: z.string(),
+  summary: z.object({ total: z.number(), running: z.number(), stopped: z.number() }),
+  agents: z.array(
+    z.object({
+      name: z.string(),
+      status: State,
+      type: z.string(),
+      running: z.number(),
+      waiting: z.number(),
+      queued: z.number(),
+    }),
+  ),
+});
+const Issue = z.object({ agent: z.string().nullable(), issue: z.string() });
+const Health = z.object({
+  timestamp: z.string(),
+  overall: z.enum(['healthy', 'degraded', 'critical']),
+  critical_issues: z.array(Issue),
+  warnings: z.array(Issue),
+  healthy_agents: z.array(z.string()),
+});
+
+/** A runner renews every 10 s; the page shows it gone a little before its leases end. */
+const runnerGoneMs = 60_000;
+
+export const opsRoutes: RouteModule = (deps) => async (app) => {
+  app.get(
+    '/api/ops/fleet/status',
+    { config: { needs: 'view' }, schema: { tags, summary: 'Agents and their states', response: { 200: Status } } },
+    async () => {
+      const [agents, occupancy] = await Promise.all([
+        deps.store.read('agents', {}),
+        deps.store.read('occupancy', { limits: deps.claimLimits() }),
+      ]);
+      const counts = new Map(occupancy.agents.map((a) => [a.agent_id, a]));
+      const running = agents.filter((a) => a.desired_state === 'running').length;
+      return {
+        timestamp: iso(deps.kernel.clock.now()),
+        summary: { total: agents.length, running, stopped: agents.length - running },
+        agents: agents.map((a) => ({
+          name: a.name,
+          status: a.desired_state,
+          type: a.type ?? a.adapter,
+          running: counts.get(a.id)?.running ?? 0,
+          waiting: counts.get(a.id)?.waiting ?? 0,
+          queued: counts.get(a.id)?.queued ?? 0,
+        })),
+      };
+    },
+  );
+
+  app.get(
+    '/api/ops/fleet/health',
+    {
+      config: { needs: 'view' },
+      schema: { tags, summary: 'Critical: no runner. Degraded: something needs a person', response: { 200: Health } },
+    },
+    async () => {
+      const [agents, runners, items, fleet] = await Promise.all([
+        deps.store.read('agents', {}),
+        deps.store.read('runners', {}),
+        deps.store.read('operator_items', { status: 'open', limit: 500 }),
+        deps.fleetLimits(),
+      ]);
+      const now = deps.kernel.clock.now();
+      const alive = runners.some((r) => r.last_seen !== null && now - r.last_seen < runnerGoneMs);
+      const critical_issues = alive ? [] : [{ agent: null, issue: 'No runner is connected: nothing can start.' }];
+      const warnings = [
+        ...(fleet.paused ? [{ agent: null, issue: 'The fleet is paused.' }] : []),
+        ...items.map((i) => ({ agent: i.agent_name, issue: i.title })),
+      ];
+      const troubled = new Set(items.map((i) => i.agent_name));
+      return {
+        timestamp: iso(now),
+        overall:
+          critical_issues.length > 0
+            ? ('critical' as const)
+            : warnings.length > 0
+              ? ('degraded' as const)
+              : ('healthy' as const),
+        critical_issues,
+        warnings,
+        healthy_agents: agents.filter((a) => !troubled.has(a.name)).map((a) => a.name),
+      };
+    },
+  );
+};

@@ -1,0 +1,140 @@
+/** Free settings by key, and the provider keys among them, masked. Limits of the fleet have a route that checks them. */
+import { z } from 'zod';
+import { refuse } from '../../contract/errors.ts';
+import { fleetSettings } from '../../contract/limits.ts';
+import { audit } from '../../record/audit.ts';
+import { commit } from '../../record/commit.ts';
+import { iso, MessageBody, orNotFound, orRefuse, type RouteModule, who } from '../route.ts';
+import { storeCredential } from './credentials.ts';
+
+const tags = ['Settings'];
+const Setting = z.object({ key: z.string(), value: z.string(), updated_at: z.string() });
+const KeyParams = z.object({ key: z.string().regex(/^[\w.:-]{1,200}$/, 'letters, digits and . : _ -') });
+const obeyed: readonly string[] = Object.values(fleetSettings);
+
+const providers = { anthropic: 'anthropic_api_key', openai: 'openai_api_key', gemini: 'gemini_api_key' } as const;
+const ProviderParams = z.object({ provider: z.enum(['anthropic', 'openai', 'gemini']) });
+const ApiKey = z.object({ configured: z.boolean(), masked: z.string().nullable(), source: z.string().nullable() });
+
+/** Enough to tell two keys apart, too little to use one. */
+const mask = (secret: string): string => (secret.length < 12 ? '…' : `…${secret.slice(-4)}`);
+
+export const settingRoutes: RouteModule = (deps) => async (app) => {
+  app.get(
+    '/api/settings',
+    { config: { needs: 'view' }, schema: { tags, summary: 'All settings', response: { 200: z.array(Setting) } } },
+    async () => (await deps.store.read('settings', {})).map((s) => ({ ...s, updated_at: iso(s.updated_at) })),
+  );
+
+  const apiKeys = async () => {
+    const rows = await deps.store.read('credentials', {});
+    const of = (provider: keyof typeof providers) => {
+      const row = rows.find((c) => c.name === provider && c.kind === providers[provider] && c.sealed !== null);
+      return row === undefined
+        ? { configured: false, masked: null, source: null }
+        : { configured: true, masked: mask(deps.sealer.open(row.id, row.sealed!)), source: 'settings' };
+    };
+    return { anthropic: of('anthropic'), openai: of('openai'), gemini: of('gemini') };
+  };
+  const ApiKeys = z.object({ anthropic: ApiKey, openai: ApiKey, gemini: ApiKey });
+
+  app.get(
+    '/api/settings/api-keys',
+    { config: { needs: 'view' }, schema: { tags, summary: 'Provider keys, masked', response: { 200: ApiKeys } } },
+    apiKeys,
+  );
+  app.put(
+    '/api/settings/api-keys/:provider',
+    {
+      config: { needs: 'operate' },
+      schema: {
+        tags,
+        summary: 'Store a provider key; agents without a credential of their own use it',
+        params: ProviderParams,
+        body: z.object({ api_key: z.string().min(1).max(10_000) }),
+        response: { 200: ApiKeys },
+      },
+    },
+    async (request) => {
+      const { provider } = request.params;
+      const known = (await deps.store.read('credentials', {})).find((c) => c.name === provider);
+      const spec = { name: provider, kind: providers[provider], token: request.body.api_key };
+      orRefuse(await storeCredential(deps, who(request), spec, known?.id));
+      return apiKeys();
+    },
+  );
+  app.delete(
+    '/api/settings/api-keys/:provider',
+    {
+      config: { needs: 'operate' },
+      schema: { tags, summary: 'Forget a provider key', params: ProviderParams, response: { 200: MessageBody } },
+    },
+    async (request) => {
+      const { provider } = request.params;
+      const rows = await deps.store.read('credentials', {});
+      const known = orNotFound(rows.find((c) => c.name === provider && c.kind === providers[provider]) ?? null, 'key');
+      await commit(deps, 'delete_credential', { id: known.id });
+      await audit(deps, who(request), 'credential.delete', known.name);
+      return { message: `The ${provider} key is deleted.` };
+    },
+  );
+
+  app.get(
+    '/api/settings/:key',
+    {
+      config: { needs: 'view' },
+      schema: { tags, summary: 'One setting', params: KeyParams, response: { 200: Setting } },
+    },
+    async (request) => {
+      const row = orNotFound(await deps.store.read('setting', { key: request.params.key }), 'setting');
+      return { ...row, updated_at: iso(row.updated_at) };
+    },
+  );
+  app.put(
+    '/api/settings/:key',
+    {
+      config: { needs: 'own' },
+      schema: {
+        tags,
+        summary: 'Store a setting',
+        params: KeyParams,
+        body: z.object({ value: z.union([z.string().max(100_000), z.number(), z.boolean()]) }),
+        response: { 200: Setting },
+      },
+    },
+    async (request) => {
+      const { key } = request.params;
+      if (obeyed.includes(key))
+        orRefuse(
+          refuse(
+            'invalid',
+            `${key} is a limit of the fleet. Change it with PUT /api/fleet/limits or POST /api/fleet/pause.`,
+          ),
+        );
+      const value = String(request.body.value);
+      await commit(deps, 'put_setting', { key, value });
+      // The value may be anything, a secret too: the audit holds the key alone.
+      await audit(deps, who(request), 'setting.put', key);
+      return { key, value, updated_at: iso(deps.kernel.clock.now()) };
+    },
+  );
+  app.delete(
+    '/api/settings/:key',
+    {
+      config: { needs: 'own' },
+      schema: {
+        tags,
+        summary: 'Forget a setting; a limit goes back to its start value',
+        params: KeyParams,
+        response: { 200: MessageBody },
+      },
+    },
+    async (request) => {
+      const { key } = request.params;
+      orNotFound(await deps.store.read('setting', { key }), 'setting');
+      await commit(deps, 'put_setting', { key, value: null });
+      await audit(deps, who(request), 'setting.delete', key);
+      return { message: `Setting ${key} is deleted.` };
+    },
+  );
+};
