@@ -3,7 +3,7 @@
  * else of ours: directories on the way get the right to pass (not to list), only what the agent works on becomes its own.
  * The attempt's directory stays ours: an agent that could write exit.json could tell any ending it likes.
  */
-import { chmodSync, chownSync, lchownSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, lchownSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Fault } from '../../contract/errors.ts';
 import { readText } from './proc.ts';
@@ -75,9 +75,10 @@ const giveAll = (user: AgentUser, path: string): void => {
 
 /** A directory of ours (a default workspace, a worktree) becomes the agent's. A person's own directory is left as it is. */
 export const giveDirectory = (user: AgentUser, home: string, path: string): void => {
-  if (!inside(home, path)) return;
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat?.isDirectory() || !inside(home, path)) return;
   letPass(home, dirname(path));
-  if (statSync(path).uid !== user.uid) giveAll(user, path);
+  if (stat.uid !== user.uid) giveAll(user, path);
 };
 
-export const giveFile = (user: AgentUser, path: string): void => chownSync(path, user.uid, user.gid);
+export const giveFile = (user: AgentUser, path: string): void => lchownSync(path, user.uid, user.gid);

@@ -9,7 +9,7 @@ import type { Facts } from '../../contract/facts.ts';
 import { actAs, git, longMs } from './git.ts';
 import { commitOf } from './repository.ts';
 import { snapshot } from './snapshot.ts';
-import { baseRefOf, forget, refOf, type Workspace } from './workspace.ts';
+import { baseRefOf, forget, type Repository, refOf, type Workspace } from './workspace.ts';
 import { removeWorktree } from './worktree.ts';
 
 export type Kept = NonNullable<Facts['workspace']>;
@@ -40,6 +40,22 @@ const takeBack = (path: string, owner: { uid: number; gid: number }): void => {
     if (entry.isDirectory()) takeBack(below, owner);
     else lchownSync(below, owner.uid, owner.gid);
   }
+};
+
+/** Of a keeping that a killed runner had finished without telling: the ref is there, the record is not any more. */
+export const keptBefore = async (
+  { repository, note }: { repository: Repository | null; note: string | null },
+  execution: string,
+  attempt: string,
+  place: Pick<Kept, 'mode' | 'path'>,
+): Promise<Kept> => {
+  const nothing = { ref: null, commit: null, files_changed: null, insertions: null, deletions: null };
+  const ref = refOf(execution, attempt);
+  const commit = repository === null ? null : await commitOf(repository.git_dir, ref);
+  if (repository === null || commit === null) return { ...place, ...nothing, keep_error: note };
+  const base = await commitOf(repository.git_dir, baseRefOf(execution));
+  const changes = base === null ? {} : await changesBetween(repository.git_dir, base, commit);
+  return { ...place, ...nothing, ref, commit, ...changes, keep_error: null };
 };
 
 export interface KeepAsk {

@@ -9,6 +9,7 @@ import { GitFailed, git, longMs } from './git.ts';
 import { commitOf, findRepository } from './repository.ts';
 import { snapshot, withIndex } from './snapshot.ts';
 import {
+  baseRefOf,
   findWorkspace,
   type Prepared,
   type Problem,
@@ -55,6 +56,9 @@ const baseOf = async (ask: WorkspaceAsk, { git_dir, top, prefix }: Repository): 
   return (await snapshot(tree, head === null ? [] : [head], messageOf(ask, 'Before a run'))).commit;
 };
 
+/** Of an earlier attempt of the same execution. */
+const firstBase = (ask: WorkspaceAsk, gitDir: string) => commitOf(gitDir, baseRefOf(ask.execution));
+
 const inWorktree = async (ask: WorkspaceAsk, repository: Repository): Promise<Workspace> => {
   const root = join(places(ask.home).worktrees, ask.place ?? ask.execution);
   const resume = ask.resume_ref === null ? null : await commitOf(repository.git_dir, ask.resume_ref);
@@ -72,7 +76,8 @@ const inWorktree = async (ask: WorkspaceAsk, repository: Repository): Promise<Wo
   mkdirSync(cwd, { recursive: true });
   const note =
     ask.resume_ref !== null && resume === null && !found ? `${ask.resume_ref} is gone: begun from HEAD.` : null;
-  return { ...tree, execution: ask.execution, mode: 'worktree', cwd, repository, note };
+  const base = (await firstBase(ask, repository.git_dir)) ?? tree.base;
+  return { ...tree, base, execution: ask.execution, mode: 'worktree', cwd, repository, note };
 };
 
 const inCopy = async (ask: WorkspaceAsk, dir: string, repository: Repository | null): Promise<Workspace | string> => {
@@ -83,7 +88,7 @@ const inCopy = async (ask: WorkspaceAsk, dir: string, repository: Repository | n
   if (problem !== null) return problem;
   const copy = { execution: ask.execution, mode: 'copy' as const, cwd, root, repository };
   if (repository === null) return { ...copy, git_dir: null, base: null, note: null };
-  const { git_dir, prefix } = repository;
+  const { git_dir } = repository;
   const before = found ? (findWorkspace(ask.home, ask.execution)?.base ?? null) : null;
   const base = before ?? (await baseOf(ask, repository));
   const resume = ask.resume_ref === null ? null : await commitOf(git_dir, ask.resume_ref);
@@ -96,7 +101,7 @@ const inCopy = async (ask: WorkspaceAsk, dir: string, repository: Repository | n
     });
   const note =
     ask.resume_ref !== null && resume === null ? `${ask.resume_ref} is gone: begun from a fresh copy.` : null;
-  return { ...copy, git_dir, base: resume ?? base, note: prefix === '' ? note : note };
+  return { ...copy, git_dir, base: (await firstBase(ask, git_dir)) ?? resume ?? base, note };
 };
 
 const inPlace = async (
@@ -109,7 +114,7 @@ const inPlace = async (
   const plain = { ...place, root: dir, git_dir: null, base: null };
   if (repository === null) return { ...plain, note };
   try {
-    const base = await baseOf(ask, repository);
+    const base = (await firstBase(ask, repository.git_dir)) ?? (await baseOf(ask, repository));
     return { ...place, root: repository.top, git_dir: repository.git_dir, base, note };
   } catch (error) {
     // Keeping is our wish, running is the person's: a repository we may not write is still a workspace.

@@ -4,7 +4,7 @@
  * is DROVER_HOME when it lies inside, nor new files above 100 MiB (each would stay in the repository for good); whatever had to
  * be left out is named.
  */
-import { chownSync, copyFileSync, existsSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, copyFileSync, existsSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { actAs, GitFailed, git, longMs } from './git.ts';
@@ -61,7 +61,7 @@ const runIn = (tree: Tree) => ({
 /** Fills the index from the working tree. Resolves with what git could not add (unreadable, a nested empty repository). */
 const addAll = async (tree: Tree, index: string): Promise<string[]> => {
   const large = await tooLarge(tree, index);
-  const home = relative(tree.root, tree.home);
+  const home = existsSync(tree.home) ? relative(realpathSync(tree.root), realpathSync(tree.home)) : '';
   const without = [...large, ...(home.startsWith('..') || home === '' ? [] : [home])];
   // `top` counts from the top of the tree, `literal` takes a name with stars for what it is.
   const specs = [`:(top,literal)${tree.prefix}`, ...without.map((name) => `:(top,exclude,literal)${name}`)];

@@ -46,7 +46,7 @@ export const Workspace = z.object({
   repository: Repository.nullable(),
   /** Git directory of `root`: that of the worktree, else that of the repository. */
   git_dir: z.string().nullable(),
-  /** The commit that holds the tree as it was before the agent began. */
+  /** The commit that holds the tree as it was before the execution's first attempt; what changed is counted from it. */
   base: z.string().nullable(),
   /** What an operator should know: why no tree can be kept, why a resume began afresh. */
   note: z.string().nullable(),
@@ -65,6 +65,10 @@ export const places = (home: string) => ({
   copies: join(home, 'runner', 'copies'),
   defaults: join(home, 'workspaces'),
 });
+
+/** The tree at the end of an attempt, and the one its execution began from: a retry is counted from there, too. */
+export const refOf = (execution: string, attempt: string): string => `refs/drover/${execution}/${attempt}`;
+export const baseRefOf = (execution: string): string => refOf(execution, 'base');
 
 const recordFile = (home: string, execution: string) => join(places(home).records, `${execution}.json`);
 

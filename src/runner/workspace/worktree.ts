@@ -48,25 +48,26 @@ export const makeWorktree = async (
     chownSync(root, owner.uid, owner.gid);
   }
   const run = { cwd: repository.top, ownerOf: repository.git_dir, timeoutMs: longMs };
+  let gitDir: string | null = null;
   try {
     // Force: the path may still be registered although it was deleted.
     await git(['worktree', 'add', '--force', '--detach', '--quiet', root, commit], run);
-    const gitDir = await gitDirOf(root, repository);
+    gitDir = await gitDirOf(root, repository);
     if (gitDir === null) throw new GitFailed(['worktree'], `${root} did not become a worktree`, false);
     writeFileSync(join(gitDir, baseFile), commit);
     return { root, git_dir: gitDir, base: commit };
   } catch (error) {
-    await removeWorktree(root, repository);
+    removeWorktree(root, gitDir ?? (await gitDirOf(root, repository).catch(() => null)), repository);
     throw error;
   }
 };
 
-export const removeWorktree = async (root: string, repository: Repository): Promise<void> => {
+/**
+ * The directory and git's record of it, and no other: `git worktree prune` would also forget a person's worktree on a disk
+ * that is not mounted now.
+ */
+export const removeWorktree = (root: string, gitDir: string | null, repository: Repository): void => {
   rmSync(root, { recursive: true, force: true });
-  // Only the record of directories that are gone: somebody else's worktree is not touched.
-  await git(['worktree', 'prune'], {
-    cwd: repository.common_dir,
-    gitDir: repository.common_dir,
-    ownerOf: repository.git_dir,
-  }).catch(() => {});
+  if (gitDir !== null && dirname(gitDir) === join(repository.common_dir, 'worktrees'))
+    rmSync(gitDir, { recursive: true, force: true });
 };
