@@ -3,7 +3,9 @@
  * the operator; `outcome/` decides which one applies, nothing else does.
  *
  * `status` is the HTTP status of a synchronous answer. `short` is the code older clients read (`X-Trinity-Error-Code`).
- * `retryable` is the default; evidence may lower it, never raise it. `switches` marks the only causes that may move an
+ * `retryable` says whether trying the same again can be sensible at all; evidence may lower it, never raise it. The one
+ * exception is a login that renews itself (`Finding.renews` in outcome/). What is retried without being asked is a shorter
+ * list, in outcome/decide.ts. `switches` marks the only causes that may move an
  * agent to another credential, and only with proof that the model API spoke.
  */
 import { z } from 'zod';
@@ -82,7 +84,7 @@ export const causes = {
     'Killed by its own tool command',
     'The command in the evidence killed the CLI itself.',
   ),
-  crashed: row(502, 'agent_error', false, 'Crashed', 'See the last lines of its error output.'),
+  crashed: row(502, 'agent_error', true, 'Crashed', 'See the last lines of its error output.'),
   spawn_not_found: row(
     502,
     'agent_error',
@@ -159,7 +161,7 @@ export const causes = {
   edge_blocked: row(
     502,
     'network',
-    false,
+    true,
     'Something between here and the provider answered instead',
     'Check proxy, VPN and firewall.',
   ),
@@ -198,11 +200,11 @@ export const causes = {
   host_resource_exhausted: row(
     507,
     'agent_error',
-    false,
+    true,
     'The host ran out of a resource',
     'Free disk, file handles or processes.',
   ),
-  no_result: row(502, 'agent_error', false, 'Ended without a result'),
+  no_result: row(502, 'agent_error', true, 'Ended without a result'),
   agent_unreachable: row(503, 'network', true, 'The agent could not be reached', 'Check that its service is up.'),
   call_budget_exhausted: row(
     503,
@@ -234,7 +236,7 @@ export const causes = {
     'Every credential it may use is used up',
     'Wait for the earliest reset, or add a credential.',
   ),
-  unknown: row(502, 'agent_error', false, 'Not known'),
+  unknown: row(502, 'agent_error', true, 'Not known'),
 } as const satisfies Record<string, CauseRow>;
 
 export type Cause = keyof typeof causes;

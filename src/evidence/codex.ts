@@ -1,0 +1,106 @@
+/**
+ * Reader of `codex exec --json` (shapes seen with 0.171). Only `turn.failed` is terminal as an error: the top-level `error`
+ * is also used for "Reconnecting... n/m", and items of type `error` are harmless warnings of successful runs. There are no
+ * codes in this stream, only sentences; they are kept as sent and read in `outcome/codex-table.ts`.
+ */
+import { emptyStream, type StreamFacts } from '../contract/facts.ts';
+import { newAnswerText } from './answer-text.ts';
+import { asCount, asRecord, asText, clipRecord } from './clip.ts';
+import { newOpenTools } from './open-tools.ts';
+import { parseLine } from './parse-line.ts';
+import type { EvidenceReader } from './reader.ts';
+import { newTape } from './tape.ts';
+
+type Json = Record<string, unknown>;
+
+const toolItems = new Set(['command_execution', 'file_change', 'mcp_tool_call', 'web_search']);
+
+export const codexReader = (textMode = false): EvidenceReader => {
+  const tape = newTape();
+  const tools = newOpenTools();
+  const answer = newAnswerText();
+  const facts: StreamFacts = { ...emptyStream('codex'), text_mode: textMode };
+
+  const item = (event: Json, at: number | null) => {
+    const body = asRecord(event.item);
+    const kind = asText(body?.type ?? body?.item_type);
+    if (body === null || kind === null) return;
+    const id = asText(body.id);
+    if (kind === 'agent_message' || kind === 'reasoning' || toolItems.has(kind)) tape.modelSpoke();
+    if (kind === 'agent_message' && event.type === 'item.completed') facts.response = asText(body.text);
+    if (!toolItems.has(kind)) return;
+    if (event.type === 'item.started') tools.start(id, kind, body.command ?? body.tool, at);
+    if (event.type === 'item.completed') {
+      tools.start(id, kind, body.command ?? body.tool, at);
+      tools.end(id);
+    }
+  };
+
+  const handle = (event: Json, at: number | null): boolean => {
+    switch (event.type) {
+      case 'thread.started':
+        facts.session_id = asText(event.thread_id);
+        return false;
+      case 'turn.started':
+        facts.turns++;
+        return false;
+      case 'item.started':
+      case 'item.updated':
+      case 'item.completed':
+        item(event, at);
+        return false;
+      case 'error': {
+        const reconnecting = (asText(event.message) ?? '').startsWith('Reconnecting...');
+        if (facts.result === null)
+          tape.signal(reconnecting ? 'codex_reconnecting' : 'codex_error', clipRecord(event), at, 1);
+        return false;
+      }
+      case 'turn.completed':
+      case 'turn.failed': {
+        facts.results_seen++;
+        facts.result ??= clipRecord(event);
+        const usage = asRecord(event.usage);
+        if (usage)
+          facts.usage = {
+            input_tokens: asCount(usage.input_tokens),
+            output_tokens: asCount(usage.output_tokens),
+            cache_read_tokens: asCount(usage.cached_input_tokens),
+            cache_write_tokens: 0,
+          };
+        return true;
+      }
+      default:
+        facts.unknown_events++;
+        return false;
+    }
+  };
+
+  return {
+    line(stream, text, at) {
+      facts.bytes += text.length + 1;
+      const parsed = stream === 'stdout' ? parseLine(text) : null;
+      if (parsed === null || parsed.kind === 'text') {
+        if (stream === 'stdout' && textMode) answer.add(text);
+        tape.line(stream, text);
+        return { event: null, terminal: false, hopeless: false };
+      }
+      if (parsed.kind === 'cut') {
+        // A cut turn event still ends the turn; its sentence is lost, so it says only that.
+        const ends = parsed.event.type === 'turn.completed' || parsed.event.type === 'turn.failed';
+        if (ends) handle(parsed.event, at);
+        else facts.unknown_events++;
+        return { event: null, terminal: ends, hopeless: false };
+      }
+      return { event: parsed.event, terminal: handle(parsed.event, at), hopeless: false };
+    },
+    facts: () => ({
+      ...facts,
+      response: facts.response ?? (textMode ? answer.text() : null),
+      signals: tape.signals(),
+      lines: tape.lines(),
+      tool_calls: tools.started,
+      open_tool: facts.result === null ? tools.newest() : null,
+      model_spoke: tape.spoke,
+    }),
+  };
+};

@@ -1,0 +1,16 @@
+/** What a person should look at even when the run went well (R30, R31): computed with the verdict, shown on the row. */
+import type { Cause } from '../contract/causes.ts';
+import type { Facts } from '../contract/facts.ts';
+import type { Verdict } from '../contract/verdict.ts';
+import { toolWasKilled } from './memory-evidence.ts';
+
+export const attentionOf = (facts: Facts, cause: Cause, permissionMode: string | null): Verdict['attention'] => {
+  const out: Verdict['attention'] = [];
+  if (facts.stream.denied_tools.length > 0) out.push('blocked_tools');
+  const reported = facts.stream.permission_mode;
+  if (permissionMode !== null && reported !== null && reported !== permissionMode) out.push('permission_mode_differs');
+  if (toolWasKilled(facts, cause === 'oom_killed')) out.push('tool_oom');
+  if ((facts.stragglers ?? 0) > 0) out.push('stragglers');
+  if (facts.workspace !== null && facts.workspace.keep_error !== null) out.push('work_not_kept');
+  return out;
+};

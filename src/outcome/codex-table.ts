@@ -1,0 +1,198 @@
+/**
+ * What Codex says. Its stream has no codes, only sentences (openai/codex#37676): `turn.failed.error.message`, the top-level
+ * `error.message`, and the same words on a plain line. Sources: cases/README.md 4.2 (codex-cli 0.171), codex-rs/core/src/error.rs,
+ * the public reports named there. Status lines carry a body: the API's JSON, or an intermediary's page.
+ */
+import type { StreamFacts } from '../contract/facts.ts';
+import { byStatus } from './claude-table.ts';
+import type { Context, Finding } from './finding.ts';
+import { findingOf, type OwnedSentence, sentenceIn } from './owned-lines.ts';
+
+const any = /^/;
+
+/** How a turn fails. */
+const turnSentences: readonly OwnedSentence[] = [
+  { match: /^You[’']ve (hit|reached) your usage limit\b.*$/, cause: 'usage_limit', switches: true },
+  { match: /^Your workspace is out of credits\..*$/, cause: 'billing', switches: true },
+  { match: /^Quota exceeded\. Check your plan and billing details\.$/, cause: 'billing', switches: true },
+  { match: /^You[’']re out of credits\b.*$/, cause: 'billing', switches: true },
+  { match: /^To use Codex with your ChatGPT plan, upgrade to Plus\b.*$/, cause: 'access_denied', switches: true },
+  {
+    // Another process has refreshed auth.json: read it again and try once more before anything is rotated.
+    match: /^Your access token could not be refreshed because your refresh token was already used\..*$/,
+    cause: 'auth_failed',
+    renews: true,
+  },
+  { match: /^Your access token could not be refreshed because .*$/, cause: 'auth_failed', switches: true },
+  {
+    match: /^Your authentication session could not be refreshed automatically\..*$/,
+    cause: 'auth_failed',
+    switches: true,
+  },
+  { match: /^We[’']re currently experiencing high demand\b.*$/, cause: 'api_server_error' },
+  { match: /^Selected model is at capacity\..*$/, cause: 'overloaded' },
+  { match: /^Codex ran out of room in the model[’']s context window\..*$/, cause: 'context_overflow' },
+  { match: /^shared rollout token budget exhausted$/, cause: 'budget_exceeded' },
+  { match: /^This (request|content|user[’']s access) (has been|was) flagged for\b.*$/, cause: 'policy_refusal' },
+  { match: /^Invalid prompt: your prompt was flagged\b.*$/, cause: 'policy_refusal' },
+  { match: /^The model `.+` does not exist or you do not have access to it\.$/, cause: 'model_unavailable' },
+  { match: /^The '.+' model is not supported when using Codex with a ChatGPT account\.$/, cause: 'model_unavailable' },
+  { match: /^The '.+' model requires a newer version of Codex\..*$/, cause: 'model_unavailable' },
+  { match: /^Your input exceeds the context window of this model\..*$/, cause: 'context_overflow' },
+  { match: /^Rate limit reached for .+$/, cause: 'rate_limited' },
+  {
+    match:
+      /^(stream closed before response\.completed|idle timeout waiting for SSE|error sending request\b.*|request timed out|Connection failed: .*)$/,
+    cause: 'network_failure',
+  },
+];
+
+/** What a start that failed prints on stderr. */
+const startSentences: readonly OwnedSentence[] = [
+  {
+    match:
+      /^error: (unexpected argument|unrecognized subcommand|invalid value|the argument|the following required|a value is required)\b.*$/,
+    cause: 'bad_cli_usage',
+  },
+  { match: /^No prompt provided( via stdin)?\..*$/, cause: 'bad_cli_usage' },
+  { match: /^Not inside a trusted directory and --skip-git-repo-check was not specified\.$/, cause: 'bad_config' },
+  { match: /^Error: Model provider `.+` not found$/, cause: 'bad_config' },
+  {
+    match:
+      /^(Error: )?(Error finding codex home|Error loading (config|configuration)|Failed to load config|error loading config)\b.*$/,
+    cause: 'bad_config',
+  },
+  { match: /^Error: No such file or directory \(os error 2\)$/, cause: 'workdir_missing' },
+  {
+    match: /^Error: (thread\/resume: )*.*no rollout found for (thread|conversation) id \S+.*$/,
+    cause: 'session_not_found',
+  },
+  { match: /^(Error: )?(Missing environment variable: `.+`\.?.*|Not logged in\b.*)$/, cause: 'auth_missing' },
+  { match: /^thread '.*' (\(\d+\) )?panicked at .*$/, cause: 'crashed', retryable: false },
+  // codex-auth-helper#76, cockpit-tools#547: a wrapper that refreshes the login, in Chinese. The status decides, not the words.
+  { match: /^Token .*status=401 Unauthorized\b.*$/, cause: 'auth_failed', switches: null },
+];
+
+/** One sentence, wherever it stood. */
+const codexSentence = (raw: string, context: Context, tier: 'structured' | 'line'): Finding | null => {
+  const text = raw
+    .replace(/^(ERROR|Error): (?=You|Your |Quota|To use|We|Selected|Codex|stream|unexpected|exceeded)/, '')
+    .trim();
+  const cut = /^stream disconnected before completion: (.*)$/s.exec(text);
+  const row = sentenceIn(turnSentences, cut ? cut[1]! : text);
+  if (row) return findingOf(row, text, context, tier);
+  if (cut) return findingOf({ match: any, cause: 'network_failure' }, text, context, tier);
+  const http =
+    /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})(?: [A-Z][A-Za-z '-]*)?(?:: (.*?))?(?:, (?:url|request id|cf-ray): .*)?$/s.exec(
+      text,
+    );
+  if (http) return findingOf(statusMeans(Number(http[1]), http[2] ?? '', text), text, context, tier);
+  const body = errorBody(text);
+  if (body) return findingOf(bodyMeans(body, 400), text, context, tier);
+  return null;
+};
+
+interface Body {
+  code: string;
+  message: string;
+}
+
+/** `{"detail":"..."}`, `{"detail":{"code":..}}`, `{"error":{"code","type","message"}}`. */
+const errorBody = (text: string): Body | null => {
+  if (!text.startsWith('{')) return null;
+  try {
+    const { detail, error } = JSON.parse(text) as { detail?: unknown; error?: Record<string, unknown> };
+    if (typeof detail === 'string') return { code: '', message: detail };
+    const from = (typeof detail === 'object' && detail !== null ? detail : error) as
+      | Record<string, unknown>
+      | undefined;
+    return from ? { code: String(from.code ?? from.type ?? ''), message: String(from.message ?? '') } : null;
+  } catch {
+    return null;
+  }
+};
+
+const codes: Record<string, OwnedSentence['cause']> = {
+  model_not_found: 'model_unavailable',
+  context_length_exceeded: 'context_overflow',
+  insufficient_quota: 'billing',
+  usage_limit_reached: 'usage_limit',
+  usage_not_included: 'access_denied',
+  rate_limit_exceeded: 'rate_limited',
+  server_is_overloaded: 'overloaded',
+  slow_down: 'overloaded',
+  invalid_prompt: 'policy_refusal',
+  cyber_policy: 'policy_refusal',
+  deactivated_workspace: 'access_denied',
+  account_deactivated: 'access_denied',
+  invalid_api_key: 'auth_failed',
+  token_expired: 'auth_failed',
+  token_invalidated: 'auth_failed',
+  // The country, not the account: another credential meets the same wall.
+  unsupported_country_region_territory: 'edge_blocked',
+};
+
+const bodyMeans = (body: Body, status: number): OwnedSentence => {
+  const known = codes[body.code];
+  if (known)
+    return { match: any, cause: known, switches: true, retryable: known === 'edge_blocked' ? false : undefined };
+  const row = sentenceIn(turnSentences, body.message);
+  return row ?? { match: any, ...byStatus(status, true) };
+};
+
+const statusMeans = (status: number, rest: string, whole: string): OwnedSentence => {
+  const page = /^\s*<|cloudflare/i.test(rest) || /, cf-ray: /.test(whole);
+  const body = errorBody(rest);
+  if (page && body === null) return { match: any, cause: status >= 500 ? 'api_server_error' : 'edge_blocked' };
+  if (body !== null) return bodyMeans(body, status);
+  if (status === 401)
+    return /^Missing (bearer|authentication)\b/i.test(rest)
+      ? { match: any, cause: 'auth_missing' }
+      : { match: any, cause: 'auth_failed', switches: true };
+  const row = sentenceIn(turnSentences, rest);
+  return row ?? { match: any, ...byStatus(status, false) };
+};
+
+const messageOf = (event: Record<string, unknown>): string => {
+  const error = event.error as { message?: unknown } | undefined;
+  return typeof error?.message === 'string' ? error.message : typeof event.message === 'string' ? event.message : '';
+};
+
+export const codexTerminal = (stream: StreamFacts, context: Context): Finding | null => {
+  if (stream.result?.type !== 'turn.failed') return null;
+  const message = messageOf(stream.result);
+  return (
+    codexSentence(message, context, 'structured') ??
+    codexPending(stream, context) ?? {
+      cause: 'unknown',
+      why: `turn.failed with words that are not known: "${message.slice(0, 200)}"`,
+      tier: 'structured',
+      confidence: 'unknown',
+    }
+  );
+};
+
+/** An `error` and no end of the turn: the stream broke off after its last word. */
+export const codexPending = (stream: StreamFacts, context: Context): Finding | null => {
+  const error = stream.signals.findLast((s) => s.kind === 'codex_error' && !s.model_output_after);
+  return error ? codexSentence(messageOf(error.data), context, 'structured') : null;
+};
+
+/** DNS, refused, TLS and proxy 407 all read "waiting for network", for ever: never an end by itself. */
+export const codexRetrying = (stream: StreamFacts): Finding | null => {
+  const waiting = stream.signals.findLast((s) => s.kind === 'codex_reconnecting' && !s.model_output_after);
+  return waiting
+    ? { cause: 'network_failure', why: 'it was reconnecting when it ended', tier: 'structured', confidence: 'likely' }
+    : null;
+};
+
+export const codexLine = (line: string, context: Context): Finding | null => {
+  const row = sentenceIn(startSentences, line);
+  return row ? findingOf(row, line, context) : codexSentence(line, context, 'line');
+};
+
+/** Exit codes of clap and of a Rust panic. */
+export const codexExit: Record<number, OwnedSentence> = {
+  2: { match: any, cause: 'bad_cli_usage' },
+  101: { match: any, cause: 'crashed', retryable: false },
+};

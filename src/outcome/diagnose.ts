@@ -1,0 +1,203 @@
+/**
+ * facts → verdict. Pure: the same facts give the same verdict at any time. The first decisive rule wins, in the order of
+ * cases/README.md 3; what the others found is kept as `secondary`.
+ *
+ *   not started → success event → recorded intent → memory → terminal error event → other structured evidence
+ *   → signal → the CLI's exit codes → whole lines it owns → nothing known
+ *
+ * The model's words, tool input and output, hook output and our own sentences are never evidence.
+ */
+import { type Cause, causes } from '../contract/causes.ts';
+import type { Facts } from '../contract/facts.ts';
+import type { StopReason } from '../contract/stop-reasons.ts';
+import type { Verdict } from '../contract/verdict.ts';
+import { attentionOf } from './attention.ts';
+import { type CliTable, tableFor } from './by-cli.ts';
+import { type Ending, endingOf, mechanismOf } from './ending.ts';
+import type { Context, Finding } from './finding.ts';
+import { crashSentence, hostSentence, spawnSentences } from './host-table.ts';
+import { httpFinding } from './http-agent.ts';
+import { signalFinding } from './kill-evidence.ts';
+import { memoryFinding } from './memory-evidence.ts';
+import { renderMessage } from './messages.ts';
+import { notStarted } from './not-started.ts';
+import { findingOf, lineFinding, sentenceIn, spokenLines } from './owned-lines.ts';
+import { hiddenLimit } from './subagents.ts';
+
+export interface DiagnoseOptions {
+  /** Wall clock for reset times without a date; the end of the run when left out. */
+  now?: number | null;
+  /** Zone of clock times printed without one. */
+  zone?: string;
+  /** What the run was started with (R30). */
+  permissionMode?: string | null;
+}
+
+export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict => {
+  const context: Context = { now: options.now ?? facts.ended_at, zone: options.zone ?? 'UTC' };
+  const ending = endingOf(facts);
+  const found = findings(facts, ending, tableFor(facts.stream), context).filter((f): f is Finding => f !== null);
+  const decisive = found[0] ?? nothingKnown(facts, ending);
+  const row = causes[decisive.cause];
+  const verdict: Omit<Verdict, 'message'> = {
+    cause: decisive.cause,
+    secondary: secondaryOf(decisive.cause, found),
+    mechanism: mechanismOf(ending, decisive.cause === 'success'),
+    confidence: decisive.confidence,
+    tier: decisive.tier,
+    evidence: [...new Set([decisive, ...found].map((f) => f.why))].slice(0, 10),
+    retryable: decisive.renews === true || (row.retryable && decisive.retryable !== false),
+    switch_credential: switchOf(decisive),
+    reset_at: decisive.reset_at ?? null,
+    attention: attentionOf(facts, decisive.cause, options.permissionMode ?? null),
+  };
+  return { ...verdict, message: renderMessage(verdict, facts, ending) };
+};
+
+/** In order of precedence; the first that is not null decides. */
+const findings = (facts: Facts, ending: Ending, table: CliTable, context: Context): (Finding | null)[] => {
+  const { stream } = facts;
+  if (facts.http !== null) {
+    const answered = httpFinding(facts.http);
+    return answered.cause === 'success' ? [answered] : [notStarted(facts), intent(facts), answered];
+  }
+  const plain = stream.cli === 'command' || (stream.cli === 'any' && stream.result === null);
+  const ended = stream.result !== null && (table.succeeded(stream) || table.terminal(stream, context) !== null);
+  const ourStop = facts.stop !== null;
+  // After a kill from outside, a retry that was under way explains nothing; after our own stop, or an exit, it does.
+  const retrying = ended ? null : table.retrying(stream);
+  const died = ending.signal !== null && !ourStop;
+  const exitMatters = ending.exitCode !== null && ending.exitCode !== 0 && !ended;
+  const textMatters = !ended && ending.exitCode !== 0;
+  return [
+    notStarted(facts),
+    table.succeeded(stream) ? success(facts, 'the CLI said success for the prompt') : null,
+    intent(facts),
+    memoryFinding(facts, ending, context),
+    table.terminal(stream, context),
+    ended ? null : table.pending(stream, context),
+    ourStop ? retrying : null,
+    ending.exitCode === 124 ? simple('timed_out', 'exit 124: timeout(1) ended it') : null,
+    plain && facts.stop === null && ending.exitCode === 0 ? success(facts, 'exit 0') : null,
+    facts.stop === null || facts.stop.reason === 'evidence_stop' ? signalFinding(facts, ending, context) : null,
+    died ? null : retrying,
+    exitMatters ? specific(table, facts, context) : null,
+    exitMatters ? exitFinding(table, ending.exitCode!, facts, context) : null,
+    textMatters ? lineOf(table, facts, context) : null,
+    ending.exitCode === 0 && !ended ? soleSentence(table, facts, context) : null,
+    ending.exitCode === 0 && !ended && stream.text_mode && stream.response !== null && saysSomething(facts)
+      ? success(facts, 'exit 0 with an answer in plain output', 'likely')
+      : null,
+  ];
+};
+
+const simple = (cause: Cause, why: string, more: Partial<Finding> = {}): Finding => ({
+  cause,
+  why,
+  tier: null,
+  confidence: 'proven',
+  ...more,
+});
+
+const success = (facts: Facts, why: string, confidence: Finding['confidence'] = 'proven'): Finding =>
+  simple('success', why, {
+    confidence,
+    tier: facts.stream.result === null ? null : 'structured',
+    // A subagent's limit can hide under a completed parent (CC#94530): seen, but nothing to decide on.
+    switches: hiddenLimit(facts.stream) ? null : false,
+  });
+
+/** Stops that say why. `teardown` and `evidence_stop` do not: there the evidence of before speaks. */
+const intents: Partial<Record<StopReason, Cause>> = {
+  cancel: 'cancelled',
+  deadline: 'timed_out',
+  stall: 'stalled',
+  log_limit: 'log_limit',
+  memory_limit: 'memory_limit',
+  shutdown: 'shutdown',
+};
+
+const intent = (facts: Facts): Finding | null => {
+  const cause = facts.stop === null ? undefined : intents[facts.stop.reason];
+  if (cause === undefined) return null;
+  const detail = facts.stop!.detail === null ? '' : ` (${facts.stop!.detail.slice(0, 200)})`;
+  return simple(cause, `Drover stopped it: ${facts.stop!.reason}${detail}`);
+};
+
+/** Evidence that a code shared by many causes needs: a report over several lines, or a sentence of this CLI. */
+const specific = (table: CliTable, facts: Facts, context: Context): Finding | null =>
+  table.report(facts.stream) ?? lineFinding(facts.stream, (line) => table.line(line, context));
+
+const exitFinding = (table: CliTable, code: number, facts: Facts, context: Context): Finding | null => {
+  const own = table.exits[code];
+  const byHost = lineFinding(facts.stream, (line) => {
+    const row = sentenceIn(spawnSentences, line);
+    return row ? findingOf(row, line, context) : null;
+  });
+  const why = `exit ${code}`;
+  if (code === 126) return simple('spawn_not_executable', why, { confidence: 'likely' });
+  if (code === 127) return byHost ?? simple('spawn_not_found', why, { confidence: 'likely' });
+  if (code === 9009) return simple('spawn_not_found', why);
+  // cmd.exe gives 1 for an unknown program, in the language of the host: then its sentence must be all that was said.
+  if (code === 1 && byHost?.cause === 'spawn_not_found' && spokenLines(facts.stream).length <= 2) return byHost;
+  if (own === undefined || own.cause === 'unknown') return null;
+  return { ...findingOf(own, '', context), why, tier: null };
+};
+
+const lineOf = (table: CliTable, facts: Facts, context: Context): Finding | null =>
+  lineFinding(facts.stream, (line) => table.line(line, context)) ??
+  noted(table, facts, context) ??
+  lineFinding(facts.stream, (line) => hostSentence(line, context)) ??
+  lineFinding(facts.stream, (line) => crashSentence(line, context));
+
+/** Exit 0: only when one owned sentence is all that was said (odpf#145: old builds exited 0 on API errors). */
+const soleSentence = (table: CliTable, facts: Facts, context: Context): Finding | null => {
+  const said = spokenLines(facts.stream).filter((l) => l.stream === 'stdout');
+  return said.length === 1 && !said[0]!.model_output_after ? table.line(said[0]!.text.trim(), context) : null;
+};
+
+/** `(note of whoever collected it) sentence`: the line is not whole, so it names a cause and decides nothing else. */
+const noted = (table: CliTable, facts: Facts, context: Context): Finding | null =>
+  lineFinding(facts.stream, (line) => {
+    const rest = /^\([^()]*\) (\S.*)$/.exec(line)?.[1];
+    const found = rest === undefined ? null : table.line(rest, context);
+    return found === null ? null : { ...found, switches: null };
+  });
+
+/** More than a collector's note in parentheses. */
+const saysSomething = (facts: Facts): boolean =>
+  spokenLines(facts.stream).some((l) => l.stream === 'stdout' && !/^\([^()]*\)$/.test(l.text.trim()));
+
+/** No rule decided. What is not known is called so. */
+const nothingKnown = (facts: Facts, ending: Ending): Finding => {
+  const { stream } = facts;
+  if (facts.stop?.reason === 'teardown') return simple('shutdown', 'Drover tore it down before it had a result');
+  const seen = stream.bytes > 0 && (stream.model_spoke || stream.session_id !== null || stream.lines.some(onStdout));
+  if (ending.exitCode === 0)
+    // A CLI that never said a word may be the wrong program (claude-mem#2222): again would be the same.
+    return simple('no_result', 'exit 0 without a terminal event', { retryable: seen });
+  if (ending.exitCode === null && (facts.spawned_at !== null || stream.bytes > 0))
+    return simple('killed_unknown', 'it is gone, and nobody saw how it ended', { confidence: 'unknown' });
+  const silent = !spokenLines(stream).some((l) => !/exited with (code|status) \d+:?$/.test(l.text));
+  return simple('unknown', `exit ${ending.exitCode ?? 'not known'}, and nothing says why`, {
+    confidence: 'unknown',
+    retryable: false,
+    // The CLI's own words are not in this evidence: they may have named a login or a limit.
+    switches: silent && stream.cli !== 'command' && stream.signals.length === 0 ? null : false,
+  });
+};
+
+const onStdout = (line: { stream: string }): boolean => line.stream === 'stdout';
+
+const switchOf = (finding: Finding): boolean | null => {
+  const open = causes[finding.cause].switches || finding.cause === 'unknown' || finding.cause === 'success';
+  if (finding.switches === null) return open ? null : false;
+  return causes[finding.cause].switches && finding.switches === true;
+};
+
+/** What else was found, in order, each once; unknowns say nothing. */
+const secondaryOf = (cause: Cause, found: readonly Finding[]): Cause[] => {
+  const vague: readonly Cause[] = ['unknown', 'killed_unknown', 'no_result', 'success', cause];
+  const others = found.map((f) => f.cause).filter((c) => !vague.includes(c));
+  return [...new Set(others)].slice(0, 5);
+};

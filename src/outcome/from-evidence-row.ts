@@ -1,0 +1,113 @@
+/**
+ * What `drover diagnose` reads and prints: one recorded ending per line (cases/README.md 1). A row goes through the same
+ * readers and the same `diagnose` as a live run; its tails may be cut at the front, plain text or events. Knows no ids and no
+ * expected values. A bad line gets an error that names the line and the field.
+ */
+import { z } from 'zod';
+import { emptyFacts, type Facts } from '../contract/facts.ts';
+import { StopReason } from '../contract/stop-reasons.ts';
+import type { Verdict } from '../contract/verdict.ts';
+import { createReader } from '../evidence/create.ts';
+import { type DiagnoseOptions, diagnose } from './diagnose.ts';
+
+export const EvidenceRow = z.object({
+  id: z.string(),
+  cli: z.enum(['claude', 'codex', 'gemini', 'any', 'command']),
+  exit_code: z.number().int().nullish(),
+  signal: z.string().nullish(),
+  stop_reason: StopReason.nullish(),
+  oom_kill_delta: z.number().int().min(0).nullish(),
+  stdout_tail: z.string().nullish(),
+  stderr_tail: z.string().nullish(),
+  result_event: z.record(z.string(), z.unknown()).nullish(),
+});
+export type EvidenceRow = z.infer<typeof EvidenceRow>;
+
+export interface DiagnosedRow {
+  id: string;
+  cause: Verdict['cause'];
+  retryable: boolean;
+  switch_credential: boolean | null;
+  reset_at: string | null;
+  confidence: Verdict['confidence'];
+  mechanism: string | null;
+  secondary: Verdict['secondary'];
+  evidence: string[];
+  message: string;
+}
+
+/** A line that is no row: shown with its number, the others go on. */
+export class BadRow extends Error {
+  constructor(line: number, why: string) {
+    super(`line ${line}: ${why}`);
+    this.name = 'BadRow';
+  }
+}
+
+export const parseEvidenceLine = (text: string, line: number): EvidenceRow => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new BadRow(line, `not JSON (${(error as Error).message}). Give one JSON object per line.`);
+  }
+  // The collection nests a row under `evidence`, beside what is expected of it.
+  const nested = (value as { evidence?: unknown } | null)?.evidence;
+  const parsed = EvidenceRow.safeParse(typeof nested === 'object' && nested !== null ? nested : value);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((i) => `${i.path.join('.') || 'the line'}: ${i.message}`);
+  throw new BadRow(line, issues.join('; '));
+};
+
+const lines = (text: string | null | undefined): string[] => (text ?? '').split(/\r?\n/);
+
+/** An event, or the rest of one whose beginning was cut off with the tail. */
+const looksLikeEvent = (line: string): boolean => /^\s*\{"|^\s*\{\s*"|"\s*[}\]]+\s*$|[}\]]{2}\s*$/.test(line);
+
+export const factsFromRow = (row: EvidenceRow): Facts => {
+  const stdout = lines(row.stdout_tail);
+  const result = row.result_event ?? null;
+  const textMode = result === null && !stdout.some(looksLikeEvent);
+  const reader = createReader(row.cli, { textMode });
+  for (const line of stdout) reader.line('stdout', line, null);
+  for (const line of lines(row.stderr_tail)) reader.line('stderr', line, null);
+  // The tail may have lost the terminal event that the collector kept. The first one seen counts.
+  if (result !== null && reader.facts().result === null) reader.line('stdout', JSON.stringify(result), null);
+  const delta = row.oom_kill_delta ?? null;
+  return {
+    ...emptyFacts(row.cli),
+    exit_code: row.exit_code ?? null,
+    signal: row.signal ?? null,
+    stop: row.stop_reason ? { reason: row.stop_reason, at: 0, detail: null } : null,
+    memory:
+      delta === null
+        ? null
+        : {
+            held_by: 'cgroup_v2',
+            limit_bytes: null,
+            peak_bytes: null,
+            oom_kills_before: 0,
+            oom_kills_after: delta,
+            oom_group_kills: null,
+            host_oom_kills_before: null,
+            host_oom_kills_after: null,
+          },
+    stream: reader.facts(),
+  };
+};
+
+export const diagnoseRow = (row: EvidenceRow, options: DiagnoseOptions = {}): DiagnosedRow => {
+  const verdict = diagnose(factsFromRow(row), options);
+  return {
+    id: row.id,
+    cause: verdict.cause,
+    retryable: verdict.retryable,
+    switch_credential: verdict.switch_credential,
+    reset_at: verdict.reset_at === null ? null : new Date(verdict.reset_at).toISOString(),
+    confidence: verdict.confidence,
+    mechanism: verdict.mechanism,
+    secondary: verdict.secondary,
+    evidence: verdict.evidence,
+    message: verdict.message,
+  };
+};

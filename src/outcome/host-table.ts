@@ -1,0 +1,131 @@
+/**
+ * Sentences that belong to no agent CLI: kernel, memory guards, shells, runtimes, CI runners, libraries of wrappers. They hold
+ * for every CLI, name causes only, and never switch. Sources: kernel mm/oom_kill.c, systemd, earlyoom, dash/bash/zsh/cmd.exe,
+ * V8, Bun, Rust, Go, CPython, GitHub Actions; cases/README.md 7 and 9.
+ */
+import type { Context, Finding } from './finding.ts';
+import { findingOf, type OwnedSentence, sentenceIn } from './owned-lines.ts';
+
+/** The kernel killed a process of this name; only that of the leader counts. */
+export const kernelKill =
+  /^(?:kernel: |\[[ \d.]+\] |.* kernel: )?(?:Out of memory|Memory cgroup out of memory): Killed process \S+ \(([^)]+)\)/;
+
+/** Names under which the CLIs run: the program or its runtime. */
+export const leaderNames = /^(claude|codex|gemini|node|bun|MainThread)$/;
+
+/** Userspace killers announce themselves; the signal alone does not tell them apart. */
+export const memoryGuards: readonly OwnedSentence[] = [
+  { match: /^(.*: )?systemd-oomd killed \d+ process\(es\) in this unit\.( .*)?$/, cause: 'memory_pressure_killed' },
+  { match: /^(.*: )?Failed with result 'oom-kill'\.$/, cause: 'memory_pressure_killed' },
+  { match: /^(.*earlyoom\S*: )?sending SIG(TERM|KILL) to process \d+ .*$/, cause: 'memory_pressure_killed' },
+];
+
+/** The host of the run goes down, and says so. */
+export const shutdowns: readonly OwnedSentence[] = [
+  { match: /^##\[error\]The runner has received a shutdown signal\..*$/, cause: 'shutdown' },
+];
+
+export const heapSentences: readonly OwnedSentence[] = [
+  { match: /^(<--- .* --->|.*)FATAL ERROR: .*\b(heap|Zone) (limit|out of memory)\b.*$/i, cause: 'heap_oom' },
+  { match: /^FATAL ERROR: .* JavaScript heap out of memory$/, cause: 'heap_oom' },
+];
+
+/** Nothing was started, or the program could not be executed. Localised: cmd.exe says it in the language of the host. */
+export const spawnSentences: readonly OwnedSentence[] = [
+  { match: /^(.*: )?\d+: \x7fELF.*: not found$/, cause: 'spawn_not_executable' },
+  {
+    match: /^(\S*sh: )?(line \d+: |\d+: )?\S+: (Permission denied|cannot execute.*|Exec format error)$/,
+    cause: 'spawn_not_executable',
+  },
+  {
+    match: /^(\S*sh: )?(line \d+: |\d+: )?\S+: (bad interpreter: .*|.*bad interpreter: No such file or directory)$/,
+    cause: 'spawn_not_executable',
+  },
+  {
+    match: /^(\S*sh: )?(line \d+: |\d+: )?(\S+: (command )?not found|command not found: \S+)$/,
+    cause: 'spawn_not_found',
+  },
+  {
+    match:
+      /^['"]?[^'"]+['"]? (is not recognized as an internal or external command|不是内部或外部命令|no se reconoce como un comando interno|n[’']est pas reconnu en tant que commande interne|è riconosciuto come comando interno).*$/,
+    cause: 'spawn_not_found',
+  },
+  {
+    match: /^(Der Befehl|The term) ["']?\S+["']? (ist entweder falsch geschrieben|is not recognized as).*$/,
+    cause: 'spawn_not_found',
+  },
+];
+
+/** The host ran out of something: errno words at the start of an error line. EDQUOT is a disk quota. ENFILE passes by itself. */
+export const resourceSentences: readonly OwnedSentence[] = [
+  { match: /^(Error: |\w*Error: )?ENFILE: .*$/, cause: 'host_resource_exhausted' },
+  {
+    match: /^(Error: |\w*Error: )?(ENOSPC|EDQUOT|EMFILE|EFBIG): .*$/,
+    cause: 'host_resource_exhausted',
+    retryable: false,
+  },
+  { match: /^File size limit exceeded.*$/, cause: 'host_resource_exhausted', retryable: false },
+  {
+    match:
+      /^(\S+: )*((write|open|mkdir|fork|cannot create \S+|cannot fork)[^:]*: )?(retry: )?(No space left on device|Disk quota exceeded|Too many open files( in system)?|Resource temporarily unavailable)$/,
+    cause: 'host_resource_exhausted',
+    retryable: false,
+  },
+  { match: /^(OSError|IOError): \[Errno (28|122|24|27)\] .*$/, cause: 'host_resource_exhausted', retryable: false },
+];
+
+/** Libraries that wrappers raise: they name a cause, but it is not the CLI that speaks, so nothing switches. */
+const library = /^(?:litellm|openai|anthropic)(?:\.[\w.]+)?\.(\w+)(?:Error|Exception)?: /;
+const libraryCauses: Record<string, OwnedSentence['cause']> = {
+  Authentication: 'auth_failed',
+  PermissionDenied: 'access_denied',
+  RateLimit: 'rate_limited',
+  ContextWindowExceeded: 'context_overflow',
+  ContentPolicyViolation: 'policy_refusal',
+  BadRequest: 'invalid_request',
+  NotFound: 'model_unavailable',
+  InternalServer: 'api_server_error',
+  ServiceUnavailable: 'api_server_error',
+  BadGateway: 'api_server_error',
+  Overloaded: 'overloaded',
+  Timeout: 'network_failure',
+  APITimeout: 'network_failure',
+  APIConnection: 'network_failure',
+  BudgetExceeded: 'budget_exceeded',
+};
+
+const others: readonly OwnedSentence[] = [
+  { match: /^WebSocket handshake failed: HTTP (403|407)$/, cause: 'edge_blocked' },
+  {
+    match: /^(httpx|httpcore)\.(ConnectError|ConnectTimeout|ReadTimeout|ReadError|RemoteProtocolError): .*$/,
+    cause: 'network_failure',
+  },
+  {
+    match: /^requests\.exceptions\.(ConnectionError|Timeout|ReadTimeout|ConnectTimeout): .*$/,
+    cause: 'network_failure',
+  },
+  { match: /^requests\.exceptions\.SSLError: .*$/, cause: 'tls_failure' },
+];
+
+/** An uncaught exception or a panic, as the runtime prints it. */
+const crashes: readonly OwnedSentence[] = [
+  { match: /^Traceback \(most recent call last\):$/, cause: 'crashed', retryable: false },
+  { match: /^thread '.*' (\(\d+\) )?panicked at .*$/, cause: 'crashed', retryable: false },
+  { match: /^panic: .*$/, cause: 'crashed', retryable: false },
+  { match: /^MemoryError(: .*)?$/, cause: 'crashed', retryable: false },
+  { match: /^(node:internal\/|Uncaught )\S.*$/, cause: 'crashed', retryable: false },
+  { match: /^(\w+\.)*[A-Z]\w*(Error|Exception)(: .*)?$/, cause: 'crashed', retryable: false },
+];
+
+export const hostSentence = (line: string, context: Context): Finding | null => {
+  const raised = library.exec(line)?.[1]?.replace(/Error$/, '');
+  if (raised !== undefined && raised in libraryCauses)
+    return findingOf({ match: library, cause: libraryCauses[raised]!, switches: null }, line, context);
+  const row = sentenceIn([...resourceSentences, ...others], line);
+  return row ? findingOf(row, line, context) : null;
+};
+
+export const crashSentence = (line: string, context: Context): Finding | null => {
+  const row = sentenceIn(crashes, line);
+  return row ? findingOf(row, line, context) : null;
+};

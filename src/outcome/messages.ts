@@ -1,0 +1,84 @@
+/**
+ * Verdict → one sentence or three for people. Rendered last, in this one place; nothing ever parses it (R37).
+ *
+ * Quotes nothing that an agent, a tool or an API said: older systems search such texts for words, and one matched its own
+ * diagnostic (trinity#361). For the same reason sizes appear only behind "Killed by" or "terminated by", and durations never
+ * have three digits: "401 s" would read as a status. `evidence[]` has the quotes.
+ */
+import { type Cause, causes } from '../contract/causes.ts';
+import type { Facts } from '../contract/facts.ts';
+import type { Verdict } from '../contract/verdict.ts';
+import { type Ending, signalNumber } from './ending.ts';
+import { oomDelta } from './memory-evidence.ts';
+
+const mib = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
+
+/** `1 h 5 min`, `6 min 41 s`: every part is under 100. */
+export const durationText = (seconds: number): string => {
+  const s = Math.max(0, Math.round(seconds));
+  const parts = [
+    [Math.floor(s / 86_400), 'd'],
+    [Math.floor(s / 3600) % 24, 'h'],
+    [Math.floor(s / 60) % 60, 'min'],
+    [s % 60, 's'],
+  ] as const;
+  const shown = parts.filter(([n]) => n > 0).map(([n, unit]) => `${n} ${unit}`);
+  return shown.length === 0 ? '0 s' : shown.join(' ');
+};
+
+/** The kept wording. `{rc}` is −signo for a signal, else the code. */
+const terminated = (by: string, facts: Facts): string => {
+  const { tool_calls: tools, turns } = facts.stream;
+  const rc = facts.signal === null ? facts.exit_code : -(signalNumber(facts.signal) ?? 0);
+  return `Execution terminated by ${by} after ${tools} tool calls / ${turns} turns (exit code ${rc ?? 'not known'}).`;
+};
+
+const sentences: Partial<Record<Cause, (facts: Facts) => string>> = {
+  oom_killed: (facts) => {
+    const { limit_bytes: limit = null, peak_bytes: peak = null } = facts.memory ?? {};
+    const figures = [limit === null ? '' : `, limit ${mib(limit)}`, peak === null ? '' : `, peak ${mib(peak)}`];
+    return `Killed by the kernel: out of memory${figures.join('')}.`;
+  },
+  memory_limit: (facts) => {
+    const { limit_bytes: limit = null, peak_bytes: peak = null } = facts.memory ?? {};
+    const figures = [limit === null ? '' : ` of ${mib(limit)}`, peak === null ? '' : `, peak ${mib(peak)}`];
+    return `Killed by Drover at its memory limit${figures.join('')}.`;
+  },
+  timed_out: (facts) =>
+    facts.timeout_s === null ? 'Out of time.' : `Out of time: its limit is ${durationText(facts.timeout_s)}.`,
+  stalled: (facts) => {
+    const tool = facts.stream.open_tool;
+    return tool === null ? 'Silent for too long.' : `Silent for too long in the tool ${toolName(tool.name)}.`;
+  },
+  killed_unknown: (facts) => {
+    const delta = oomDelta(facts.memory);
+    const memory = delta === 0 ? 'memory was not the reason' : 'this host could not tell whether memory was the reason';
+    return `Likely cause: something outside Drover ended it; ${memory}. The log of the host may say more.`;
+  },
+};
+
+/** A tool's name comes from the agent: only plain ones are repeated. */
+const toolName = (name: string): string => (/^[A-Z][A-Za-z]{1,30}$/.test(name) ? name : 'that the transcript names');
+
+export const renderMessage = (verdict: Omit<Verdict, 'message'>, facts: Facts, ending: Ending): string => {
+  const { cause } = verdict;
+  if (cause === 'success') return '';
+  const { title, advice } = causes[cause];
+  const sentence = sentences[cause]?.(facts) ?? `${title}.`;
+  const reset = verdict.reset_at === null ? '' : ` Reset: ${new Date(verdict.reset_at).toISOString()}.`;
+  const tail = advice === '' ? '' : ` ${advice}`;
+  const by = terminator(cause, facts, ending);
+  if (by !== null) return `${terminated(by, facts)} ${sentence}${reset}${tail}`;
+  if (cause === 'unknown' && facts.exit_code !== null && facts.exit_code >= 0 && facts.exit_code < 256)
+    return `Ended with exit code ${facts.exit_code}, and nothing proves why. See the last lines of its log.`;
+  if (cause === 'unknown') return 'Ended, and nothing proves why. See the last lines of its log.';
+  return `${sentence}${reset}${tail}`;
+};
+
+/** The signal, or Drover where the process answered a stop with an exit code (Claude Code exits 0 on SIGINT). */
+const terminator = (cause: Cause, facts: Facts, ending: Ending): string | null => {
+  if (facts.spawn_error !== null || facts.prepare_error !== null || facts.http !== null) return null;
+  if (ending.signal !== null) return ending.signal;
+  if (cause === 'oom_killed') return 'SIGKILL';
+  return facts.stop === null ? null : 'Drover';
+};

@@ -1,0 +1,107 @@
+/**
+ * Nothing ran: the spawn failed, the runner refused before it, or the control plane never reached a process. Node names the
+ * BINARY in ENOENT when the directory is missing, so what `stat` said decides; without it the form of the path suggests.
+ */
+import type { Cause } from '../contract/causes.ts';
+import type { Facts, SpawnError } from '../contract/facts.ts';
+import type { Finding } from './finding.ts';
+import { spokenLines } from './owned-lines.ts';
+
+const start = (cause: Cause, why: string, confidence: Finding['confidence'] = 'proven'): Finding => ({
+  cause,
+  why,
+  tier: null,
+  confidence,
+});
+
+export const spawnFinding = (error: SpawnError): Finding => {
+  const why = `spawn ${error.path ?? ''} ${error.code}`.replace(/ +/g, ' ');
+  switch (error.code) {
+    case 'E2BIG':
+    case 'ENAMETOOLONG':
+      return start('spawn_args_too_long', why);
+    case 'EACCES':
+    case 'EPERM':
+    case 'ENOEXEC':
+    case 'EISDIR':
+      return start('spawn_not_executable', why);
+    case 'EAGAIN':
+    case 'ENOMEM':
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return start('host_resource_exhausted', why);
+    case 'ENOTDIR':
+      return start('workdir_missing', why);
+    case 'ENOENT':
+      return missing(error, why);
+    default:
+      return { ...start('unknown', why, 'unknown'), retryable: false };
+  }
+};
+
+const missing = (error: SpawnError, why: string): Finding => {
+  if (error.cwd_exists === false) return start('workdir_missing', `${why}; the working directory does not exist`);
+  if (error.binary_exists === false) return start('spawn_not_found', `${why}; there is no such program`);
+  if (error.binary_exists === true)
+    return start('spawn_not_executable', `${why}; the program is there, its interpreter is not`);
+  const path = error.path ?? '';
+  // Nobody looked. A bare name was searched in PATH; an absolute path had been resolved by somebody, so the directory is the
+  // better guess; a relative one was seen in the directory by whoever wrote it, so its interpreter line is.
+  if (path === '' || !/[/\\]/.test(path)) return start('spawn_not_found', `${why}: not in PATH`, 'likely');
+  if (/^([/\\]|[A-Za-z]:)/.test(path)) return start('workdir_missing', `${why}: the path is absolute`, 'likely');
+  return start('spawn_not_executable', `${why}: the path is relative`, 'likely');
+};
+
+/** `Error: Failed to spawn Claude Code process: spawn node ENOENT`, and Node's own form. */
+const spawnLine = /^(?:Error: )?(Failed to spawn Claude Code process: )?spawn (.+) (E[A-Z0-9]+)$/;
+
+/** Windows and POSIX errno that SDKs and port helpers hand on as an exit code (claude-agent-sdk#55, OSA#130). */
+const errnoExits: Record<number, string> = {
+  [-2]: 'ENOENT',
+  [-4058]: 'ENOENT',
+  [-13]: 'EACCES',
+  [-4092]: 'EACCES',
+  [-8]: 'ENOEXEC',
+  [-7]: 'E2BIG',
+};
+
+export const notStarted = (facts: Facts): Finding | null => {
+  if (facts.prepare_error !== null) return prepareFinding(facts.prepare_error);
+  if (facts.spawn_error !== null) return spawnFinding(facts.spawn_error);
+  const nothingRan = facts.exit_code === null && facts.signal === null;
+  const errno = facts.exit_code === null ? undefined : errnoExits[facts.exit_code];
+  for (const line of spokenLines(facts.stream)) {
+    const m = spawnLine.exec(line.text.trim());
+    if (m && (nothingRan || errno !== undefined || m[1] !== undefined)) return spawnFinding(spawnErrorOf(m[3]!, m[2]!));
+    if (!nothingRan) continue;
+    const own = /^(?:HTTP 503: )?Backend call budget exhausted for .+ after \d+ms \(agent_cap=.+, global_cap=.+\)$/;
+    if (own.test(line.text))
+      return start('call_budget_exhausted', 'the queue budget ended before a process was started');
+    if (unreachable.test(line.text)) return start('agent_unreachable', line.text.slice(0, 200), 'likely');
+  }
+  return errno === undefined ? null : spawnFinding(spawnErrorOf(errno, ''));
+};
+
+const unreachable =
+  /^(?:httpx\.Connect(?:Error|Timeout): .*|.*\bAll connection attempts failed\b.*|(?:Error: )?connect (?:ECONNREFUSED|EHOSTUNREACH|ETIMEDOUT) .*)$/;
+
+const spawnErrorOf = (code: string, path: string): SpawnError => ({
+  code,
+  path,
+  syscall: 'spawn',
+  message: '',
+  cwd_exists: null,
+  binary_exists: null,
+});
+
+const prepareFinding = ({ code, message }: { code: string; message: string }): Finding => {
+  const why = `refused before the start: ${message}`;
+  if (/^(ENOSPC|EDQUOT|EMFILE|ENFILE|disk)/i.test(code)) return start('host_resource_exhausted', why);
+  if (/E2BIG|too_long/i.test(code)) return start('spawn_args_too_long', why);
+  if (/not_executable|EACCES/i.test(code)) return start('spawn_not_executable', why);
+  if (/(executable|binary|program|command).*(missing|not_found)/i.test(code)) return start('spawn_not_found', why);
+  if (/work_?(space|dir)|cwd|worktree/i.test(code)) return start('workdir_missing', why);
+  return start('bad_config', why);
+};
