@@ -1,0 +1,300 @@
+/**
+ * The server without a port and without processes: the real store in a home of its own, the real API and dispatch, a clock that
+ * the test owns, and a runner that the test plays through the real routes. `end` closes everything and removes the home.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { buildApp } from '../../src/api/app.ts';
+import { ensureOwner, ownerTokenPath, runnerKeyPath } from '../../src/api/first-start.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import type { AgentRow } from '../../src/contract/agent.ts';
+import { isRefusal } from '../../src/contract/errors.ts';
+import { emptyFacts, type Facts } from '../../src/contract/facts.ts';
+import { limits } from '../../src/contract/limits.ts';
+import {
+  attemptTokenHeader,
+  type BeginAnswer,
+  type ClaimAnswer,
+  type ClaimedWork,
+  type FactsAnswer,
+  type RenewAnswer,
+  type RunnerRoom,
+  runnerProtocol,
+  runnerProtocolHeader,
+} from '../../src/contract/runner-protocol.ts';
+import { loadSealer } from '../../src/credentials/key-file.ts';
+import { createDispatcher } from '../../src/dispatch/dispatcher.ts';
+import { type Sweeps, startSweeps } from '../../src/dispatch/sweeps.ts';
+import type { Deps } from '../../src/flow/deps.ts';
+import { systemRandom, timeOrderedIds } from '../../src/kernel/ids.ts';
+import type { Kernel } from '../../src/kernel/kernel.ts';
+import { type Log, silentLog } from '../../src/kernel/log.ts';
+import { type ManualClock, manualClock } from '../../src/kernel/manual-clock.ts';
+import { commit } from '../../src/record/commit.ts';
+import { createEndings } from '../../src/record/endings.ts';
+import { createFeed } from '../../src/record/feed.ts';
+import { createFleetLimits } from '../../src/record/fleet-limits.ts';
+import { openStore } from '../../src/store/open.ts';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | undefined>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every route; tests look into them
+  body: any;
+}
+
+export interface Fleet {
+  deps: Deps;
+  app: FastifyInstance;
+  clock: ManualClock;
+  owner: string;
+  api(method: string, url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  agent(name: string, over?: Partial<AgentRow>): Promise<AgentRow>;
+  runner: Runner;
+  /** Looks again, each time the store has answered, until `ready`; the test's own timeout bounds it. */
+  until<T>(look: () => Promise<T>, ready: (seen: T) => boolean): Promise<T>;
+  /** The row as `GET /api/executions/ID` shows it. */
+  row(id: string): Promise<Answer['body']>;
+  /** A store closed and opened again under the same home: the server came back. */
+  end(): Promise<void>;
+}
+
+/** What a runner does, step by step, through the routes that runners use. */
+export interface Runner {
+  claim(max?: number): Promise<ClaimedWork[]>;
+  poll(body?: Record<string, unknown>): Promise<ClaimAnswer>;
+  begin(work: ClaimedWork): Promise<BeginAnswer>;
+  renew(works: ClaimedWork[]): Promise<RenewAnswer>;
+  log(work: ClaimedWork, entries: object[], firstSeq?: number): Promise<Answer>;
+  /** Facts of a command that ended: exit 0 unless told otherwise. */
+  finish(work: ClaimedWork, over?: FactsOver): Promise<FactsAnswer['result']>;
+  /** Begin and finish. */
+  run(work: ClaimedWork, response?: string): Promise<void>;
+  request(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+export type FactsOver = Partial<Omit<Facts, 'stream'>> & { stream?: Partial<Facts['stream']> };
+
+export const room: RunnerRoom = {
+  slots: 64,
+  memory_total: 64e9,
+  memory_available: 60e9,
+  disk_total: 900e9,
+  disk_available: 800e9,
+};
+
+export const openFleet = async (env: Record<string, string> = {}, log: Log = silentLog): Promise<Fleet> => {
+  const home = mkdtempSync(join(tmpdir(), 'drover-api-'));
+  const config: Readonly<Config> = readConfig({ DROVER_HOME: home, ...env });
+  const clock = manualClock();
+  const kernel: Kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
+  const store = await openStore({ home, log });
+  const endings = createEndings({ store, kernel });
+  const feed = await createFeed({ store, kernel });
+  const fleetLimits = createFleetLimits({ store, config });
+  const deps: Deps = {
+    kernel,
+    config,
+    store,
+    sealer: loadSealer(config, systemRandom),
+    endings,
+    feed,
+    fleetLimits: fleetLimits.get,
+    claimLimits: () => ({
+      agent_call_limit: config.agentCallLimit ?? limits.agentCallLimit.default,
+      max_depth: config.maxCallDepth,
+      memory_floor: limits.memoryFloor,
+      disk_floor_bytes: limits.diskFloorBytes,
+    }),
+    stir: (stirred) => {
+      if (stirred.limits_changed) fleetLimits.forget();
+      feed.stir(stirred);
+      endings.stir(stirred);
+      dispatcher.stir(stirred);
+    },
+  };
+  const dispatcher = createDispatcher(deps);
+  await ensureOwner(deps);
+  const app = await buildApp({ ...deps, dispatcher, pageDir: join(home, 'no-page') });
+  await app.ready();
+  const sweeps: Sweeps = startSweeps(deps, null);
+  const owner = readFileSync(ownerTokenPath(home), 'utf8').trim();
+  const runnerKey = readFileSync(runnerKeyPath(home), 'utf8').trim();
+
+  const inject = async (
+    token: string,
+    method: string,
+    url: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<Answer> => {
+    const answer = await app.inject({
+      method: method as 'POST',
+      url,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      ...(body !== undefined && { payload: body as object }),
+    });
+    let parsed: unknown = null;
+    try {
+      parsed = JSON.parse(answer.payload);
+    } catch {
+      // Not every answer is JSON.
+    }
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as Record<string, string>,
+      text: answer.payload,
+      body: parsed,
+    };
+  };
+
+  const api: Fleet['api'] = (method, url, body, headers = {}) => inject(owner, method, url, body, headers);
+  const until: Fleet['until'] = async (look, ready) => {
+    for (;;) {
+      const seen = await look();
+      if (ready(seen)) return seen;
+    }
+  };
+
+  return {
+    deps,
+    app,
+    clock,
+    owner,
+    api,
+    until,
+    row: async (id) => (await api('GET', `/api/executions/${id}`)).body,
+    agent: async (name, over = {}) => {
+      const made = await commit(deps, 'create_agent', { agent: anAgent(name, kernel.ids.next(clock.now()), over) });
+      if (isRefusal(made)) throw new Error(made.message);
+      return made;
+    },
+    runner: playedRunner(
+      (path, body, headers = {}) =>
+        inject(runnerKey, 'POST', `/api/runner${path}`, body, {
+          [runnerProtocolHeader]: String(runnerProtocol),
+          ...headers,
+        }),
+      clock,
+    ),
+    async end() {
+      dispatcher.close();
+      const closing = app.close();
+      await clock.advance(10_000);
+      await closing;
+      const stopped = sweeps.stop();
+      await stopped;
+      feed.close();
+      await store.close();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+};
+
+const anAgent = (name: string, id: string, over: Partial<AgentRow>): AgentRow => ({
+  id,
+  name,
+  owner_id: 'owner',
+  adapter: 'command',
+  type: null,
+  model: null,
+  workspace: null,
+  executable: null,
+  command: ['cat'],
+  base_url: null,
+  env: {},
+  cpu: null,
+  memory_bytes: null,
+  max_parallel_tasks: null,
+  max_backlog_depth: null,
+  timeout_s: null,
+  custom_instructions: null,
+  permission_mode: null,
+  allow_bypass_without_isolation: false,
+  allowed_tools: null,
+  workspace_mode: null,
+  pool: null,
+  credential_id: null,
+  desired_state: 'running',
+  main_session_id: null,
+  created_at: 0,
+  updated_at: 0,
+  ...over,
+});
+
+const playedRunner = (request: Runner['request'], clock: ManualClock): Runner => {
+  const poll: Runner['poll'] = async (body = {}) => {
+    const answer = await request('/claim', {
+      room,
+      host: 'test-host',
+      boot_id: 'test-boot',
+      version: '0',
+      isolation: 'none',
+      cgroup: 'none',
+      ...body,
+    });
+    if (answer.status !== 200) throw new Error(`claim: ${answer.status} ${answer.text}`);
+    return answer.body as ClaimAnswer;
+  };
+  const begin: Runner['begin'] = async (work) =>
+    (await request(`/attempts/${work.attempt}/begin`, { token: work.token })).body as BeginAnswer;
+  const finish: Runner['finish'] = async (work, over = {}) => {
+    const base = emptyFacts('command');
+    const { stream, ...rest } = over;
+    const facts: Facts = {
+      ...base,
+      exit_code: 0,
+      spawned_at: clock.now(),
+      ended_at: clock.now(),
+      run_ms: 0,
+      waiting_ms: 0,
+      timeout_s: work.timeout_s,
+      pid: 4711,
+      host: 'test-host',
+      isolation: 'none',
+      ...rest,
+      stream: { ...base.stream, response: 'done', ...stream },
+    };
+    const answer = await request(`/attempts/${work.attempt}/facts`, { token: work.token, facts });
+    if (answer.status !== 200) throw new Error(`facts: ${answer.status} ${answer.text}`);
+    return (answer.body as FactsAnswer).result;
+  };
+  return {
+    request,
+    poll,
+    begin,
+    finish,
+    claim: async (max = 8) => (await poll({ max })).claims,
+    renew: async (works) =>
+      (
+        await request('/renew', {
+          room,
+          attempts: works.map((w) => ({
+            attempt: w.attempt,
+            token: w.token,
+            proof: { pid: 4711, start_time: 1, boot_id: 'test-boot' },
+            started_at: clock.now(),
+            cpu_ms: 1,
+            rss_bytes: 1,
+          })),
+        })
+      ).body as RenewAnswer,
+    log: (work, entries, firstSeq = 1) =>
+      request(
+        `/attempts/${work.attempt}/events?first_seq=${firstSeq}`,
+        entries.map((e) => `${JSON.stringify(e)}\n`).join(''),
+        { 'content-type': 'application/x-ndjson', [attemptTokenHeader]: work.token },
+      ),
+    run: async (work, response = 'done') => {
+      const { go } = await begin(work);
+      if (!go) throw new Error('begin was refused');
+      await finish(work, { stream: { response } });
+    },
+  };
+};
+
+/** A log entry as a runner sends it. */
+export const output = (text: string, at = 0) => ({ at, stream: 'stdout', event: null, text });
+export const event = (value: Record<string, unknown>, at = 0) => ({ at, stream: 'stdout', event: value, text: null });
