@@ -10,7 +10,13 @@ describe('what an event makes stale', () => {
   });
 
   it('is the lists a row leaves and enters, and the row itself', () => {
-    expect(stale('execution.claimed', 'e1')).toEqual([keys.queued, keys.running, keys.limits, ['execution', 'e1']]);
+    expect(stale('execution.claimed', 'e1')).toEqual([
+      keys.queued,
+      keys.running,
+      keys.limits,
+      keys.agents,
+      ['execution', 'e1'],
+    ]);
     expect(stale('execution.settled', 'e1')).toEqual(
       expect.arrayContaining([keys.running, keys.ended, keys.limits, ['execution', 'e1']]),
     );

@@ -19,19 +19,19 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
   const own = event.execution_id === null ? [] : [keys.execution(event.execution_id)];
   switch (event.type) {
     case 'execution.queued':
-      return [keys.queued, keys.limits, ...own];
+      return [keys.queued, keys.limits, keys.agents, ...own];
     case 'execution.claimed':
     case 'execution.requeued':
-      return [keys.queued, keys.running, keys.limits, ...own];
+      return [keys.queued, keys.running, keys.limits, keys.agents, ...own];
     case 'execution.started':
     case 'execution.waiting':
     case 'execution.resumed':
     case 'execution.silent':
-      return [keys.running, keys.limits, ...own];
+      return [keys.running, keys.limits, keys.agents, ...own];
   }
   switch (event.type.split('.', 1)[0]) {
     case 'execution':
-      return [keys.running, keys.queued, keys.ended, keys.limits, ...own];
+      return [keys.running, keys.queued, keys.ended, keys.limits, keys.agents, ...own];
     case 'agent':
       return [keys.agents, keys.limits, keys.queued];
     case 'limits':

@@ -1,6 +1,6 @@
 /** The agents: what each is, how much of its cap is in use, start and stop, and the form that adds one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { AgentBody, LimitsBody } from '../../../src/client/wire.ts';
+import type { AgentBody } from '../../../src/client/wire.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
 import { useMayEdit } from '../parts/may-edit.ts';
@@ -9,13 +9,12 @@ import { Section } from '../parts/section.tsx';
 import { Occupancy } from '../parts/text.tsx';
 import { count } from '../words/times.ts';
 import { AddAgent } from './add-agent.tsx';
-import { useAgents, useLimits, useOf } from './data.ts';
+import { usageOf, useAgents } from './data.ts';
 
-const AgentRow = (props: { agent: AgentBody; limits: LimitsBody | undefined }) => {
-  const { agent } = props;
+const AgentRow = ({ agent }: { agent: AgentBody }) => {
   const mayEdit = useMayEdit();
   const queries = useQueryClient();
-  const use = useOf(props.limits, agent);
+  const use = usageOf(agent);
   const stopped = agent.status === 'stopped';
   const turn = useMutation({
     mutationFn: () => write(() => (stopped ? api.startAgent(agent.name) : api.stopAgent(agent.name))),
@@ -62,7 +61,6 @@ const AgentRow = (props: { agent: AgentBody; limits: LimitsBody | undefined }) =
 export const Agents = () => {
   const mayEdit = useMayEdit();
   const agents = useAgents();
-  const limits = useLimits();
   const rows = [...(agents.data ?? [])].sort((a, b) => a.name.localeCompare(b.name));
   return (
     <Section
@@ -73,7 +71,7 @@ export const Agents = () => {
     >
       <ul>
         {rows.map((agent) => (
-          <AgentRow key={agent.name} agent={agent} limits={limits.data} />
+          <AgentRow key={agent.name} agent={agent} />
         ))}
       </ul>
       {mayEdit && <AddAgent open={agents.data?.length === 0} />}

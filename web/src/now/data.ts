@@ -1,11 +1,11 @@
 /** What the page reads: one hook per list, all under the names of live/keys.ts, so that events move them. */
 import { useQuery } from '@tanstack/react-query';
 import { ApiError } from '../../../src/client/request.ts';
-import type { AgentBody, ExecutionBody, LimitsBody } from '../../../src/client/wire.ts';
+import type { AgentBody, ExecutionBody } from '../../../src/client/wire.ts';
 import { api } from '../api.ts';
 import { now } from '../clock.ts';
 import { keys } from '../live/keys.ts';
-import type { Caps } from '../words/reasons.ts';
+import type { AgentUse, Caps } from '../words/reasons.ts';
 
 /** A page of the server at most; the counts come from the limits, so that more than this is never hidden. */
 const listed = 200;
@@ -79,34 +79,26 @@ const byQueued = (a: ExecutionBody, b: ExecutionBody) =>
 const byEnd = (a: ExecutionBody, b: ExecutionBody) =>
   time(b.completed_at) - time(a.completed_at) || (a.id < b.id ? 1 : -1);
 
-export interface AgentUse {
-  running: number;
-  waiting: number;
-  queued: number;
-  cap: number | null;
-}
+export const usageOf = (agent: AgentBody): AgentUse & { waiting: number } => ({
+  name: agent.name,
+  running: agent.running ?? 0,
+  waiting: agent.waiting ?? 0,
+  queued: agent.queued ?? 0,
+  cap: agent.max_parallel_tasks ?? null,
+});
 
-/** The limits know every agent's use; an agent they do not name yet has none. */
-export const useOf = (
-  limits: LimitsBody | undefined,
-  agent: Pick<AgentBody, 'name' | 'max_parallel_tasks'>,
-): AgentUse => {
-  const own = limits?.agents?.find((a) => a.agent_name === agent.name);
-  return {
-    running: own?.running ?? 0,
-    waiting: own?.waiting ?? 0,
-    queued: own?.queued ?? 0,
-    cap: own?.max_parallel_tasks ?? agent.max_parallel_tasks ?? null,
-  };
-};
-
-export const capsOf = (limits: LimitsBody | undefined, agent: string): Caps => {
-  const own = limits?.agents?.find((a) => a.agent_name === agent);
-  return {
-    agent,
-    agentRunning: own?.running ?? null,
-    agentCap: own?.max_parallel_tasks ?? null,
-    fleetRunning: limits?.running ?? null,
-    fleetCap: limits?.agent_call_limit ?? null,
+/** The numbers that reasons name: of the row's agent and of the fleet. */
+export const useCaps = (): ((agent: string) => Caps) => {
+  const { data: limits } = useLimits();
+  const { data: agents } = useAgents();
+  return (name) => {
+    const own = agents?.find((a) => a.name === name);
+    return {
+      agent: name,
+      agentRunning: own?.running ?? null,
+      agentCap: own?.max_parallel_tasks ?? null,
+      fleetRunning: limits?.running ?? null,
+      fleetCap: limits?.agent_call_limit ?? null,
+    };
   };
 };

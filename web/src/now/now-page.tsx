@@ -8,7 +8,7 @@ import { useExecutionRoute } from '../route.ts';
 import { RunPanel } from '../run/run-panel.tsx';
 import { bannerOf } from '../words/reasons.ts';
 import { Agents } from './agents.tsx';
-import { useAgents, useConnectedRunners, useEnded, useLimits } from './data.ts';
+import { usageOf, useAgents, useConnectedRunners, useEnded, useLimits } from './data.ts';
 import { Empty } from './empty.tsx';
 import { Ended } from './ended.tsx';
 import { Fleet } from './fleet.tsx';
@@ -20,8 +20,9 @@ import { Waiting } from './waiting.tsx';
 
 const Held = () => {
   const { data: limits } = useLimits();
+  const agents = useAgents();
   const runners = useConnectedRunners();
-  const banner = limits === undefined ? null : bannerOf(limits, runners);
+  const banner = limits === undefined ? null : bannerOf(limits, (agents.data ?? []).map(usageOf), runners);
   if (banner === null) return null;
   return (
     <div className="banner" data-tone={banner.tone} role="status">

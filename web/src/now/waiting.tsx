@@ -1,6 +1,6 @@
 /** What waits and why: the one reason that binds, in words, its place, and how long it has waited. */
 import { useState } from 'react';
-import type { ExecutionBody, LimitsBody } from '../../../src/client/wire.ts';
+import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { useNow } from '../clock.ts';
 import { Section } from '../parts/section.tsx';
 import { Mark, Plain, Since } from '../parts/text.tsx';
@@ -9,20 +9,21 @@ import { headOf } from '../words/plain.ts';
 import { placeInWords, reasonInWords } from '../words/reasons.ts';
 import { count } from '../words/times.ts';
 import { CancelButton } from './cancel.tsx';
-import { capsOf, useLimits, useQueued } from './data.ts';
+import { useCaps, useLimits, useQueued } from './data.ts';
 
-export const Reason = ({ row, limits }: { row: ExecutionBody; limits: LimitsBody | undefined }) => {
+export const Reason = ({ row }: { row: ExecutionBody }) => {
+  const caps = useCaps();
   const now = useNow();
   if (row.wait === null) return <>Its reason is read with the next change</>;
   return (
     <>
-      <b>{reasonInWords(row.wait, capsOf(limits, row.agent_name), now)}</b> · {placeInWords(row.wait)}
+      <b>{reasonInWords(row.wait, caps(row.agent_name), now)}</b> · {placeInWords(row.wait)}
       {row.class === 'batch' ? ' · batch' : ''}
     </>
   );
 };
 
-const WaitingRow = ({ row, limits }: { row: ExecutionBody; limits: LimitsBody | undefined }) => (
+const WaitingRow = ({ row }: { row: ExecutionBody }) => (
   <li className="row waits" aria-current={useExecutionRoute() === row.id}>
     <Mark status={row.status} />
     <span className="agent">{row.agent_name}</span>
@@ -37,7 +38,7 @@ const WaitingRow = ({ row, limits }: { row: ExecutionBody; limits: LimitsBody | 
       <CancelButton row={row} />
     </span>
     <span className="why">
-      <Reason row={row} limits={limits} />
+      <Reason row={row} />
     </span>
   </li>
 );
@@ -67,7 +68,7 @@ export const Waiting = () => {
     >
       <ul>
         {shown.map((row) => (
-          <WaitingRow key={row.id} row={row} limits={limits.data} />
+          <WaitingRow key={row.id} row={row} />
         ))}
       </ul>
       {total > shown.length && shown.length > 0 && (

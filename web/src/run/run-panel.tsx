@@ -5,7 +5,7 @@ import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { isTerminal } from '../../../src/contract/execution.ts';
 import { inWords } from '../api.ts';
 import { CancelButton } from '../now/cancel.tsx';
-import { useExecution, useLimits } from '../now/data.ts';
+import { useExecution } from '../now/data.ts';
 import { Reason } from '../now/waiting.tsx';
 import { Ago, Icon, Mark, Plain, Since } from '../parts/text.tsx';
 import { closeExecution } from '../route.ts';
@@ -56,24 +56,21 @@ const Text = ({ title, text }: { title: string; text: string }) => (
   </section>
 );
 
-const Body = ({ row }: { row: ExecutionBody }) => {
-  const limits = useLimits();
-  return (
-    <>
-      {row.status === 'queued' && (
-        <p className="verdict">
-          <Reason row={row} limits={limits.data} />
-        </p>
-      )}
-      {isTerminal(row.status) && <VerdictBox row={row} />}
-      <Text title="Message" text={row.message === '' ? '(empty message)' : row.message} />
-      {row.response !== null && row.response !== '' && <Text title="Answer" text={row.response} />}
-      <Life row={row} />
-      <Figures row={row} />
-      <Transcript row={row} />
-    </>
-  );
-};
+const Body = ({ row }: { row: ExecutionBody }) => (
+  <>
+    {row.status === 'queued' && (
+      <p className="verdict">
+        <Reason row={row} />
+      </p>
+    )}
+    {isTerminal(row.status) && <VerdictBox row={row} />}
+    <Text title="Message" text={row.message === '' ? '(empty message)' : row.message} />
+    {row.response !== null && row.response !== '' && <Text title="Answer" text={row.response} />}
+    <Life row={row} />
+    <Figures row={row} />
+    <Transcript row={row} />
+  </>
+);
 
 export const RunPanel = ({ id }: { id: string }) => {
   const run = useExecution(id);

@@ -68,35 +68,35 @@ describe('the banner', () => {
   });
 
   it('is silent when nothing is held', () => {
-    expect(bannerOf(limits({ queued: 0 }), 1)).toBeNull();
-    expect(bannerOf(limits({ waiting_by_reason: { turn: 3 } }), 1)).toBeNull();
+    expect(bannerOf(limits({ queued: 0 }), [], 1)).toBeNull();
+    expect(bannerOf(limits({ waiting_by_reason: { turn: 3 } }), [], 1)).toBeNull();
   });
 
   it('says that the fleet is paused before anything else', () => {
-    expect(bannerOf(limits({ paused: true, waiting_by_reason: { no_runner: 12 } }), 0)?.text).toBe(
+    expect(bannerOf(limits({ paused: true, waiting_by_reason: { no_runner: 12 } }), [], 0)?.text).toBe(
       'The fleet is paused: no new work starts. 8 run on and end by themselves; 12 wait.',
     );
-    expect(bannerOf(limits({ paused: true, running: 1, queued: 1 }), 1)?.text).toBe(
+    expect(bannerOf(limits({ paused: true, running: 1, queued: 1 }), [], 1)?.text).toBe(
       'The fleet is paused: no new work starts. 1 runs on and ends by itself; 1 waits.',
     );
   });
 
   it('offers the command when no runner is there', () => {
-    expect(bannerOf(limits({ waiting_by_reason: { no_runner: 12 } }), null)).toMatchObject({
+    expect(bannerOf(limits({ waiting_by_reason: { no_runner: 12 } }), [], null)).toMatchObject({
       tone: 'stop',
       command: 'bin/drover runner',
     });
-    expect(bannerOf(limits(), 0)?.command).toBe('bin/drover runner');
-    expect(bannerOf(limits({ queued: 0 }), 0)).toBeNull();
+    expect(bannerOf(limits(), [], 0)?.command).toBe('bin/drover runner');
+    expect(bannerOf(limits({ queued: 0 }), [], 0)).toBeNull();
   });
 
   it('names the cap that binds, with numbers', () => {
-    expect(bannerOf(limits({ waiting_by_reason: { fleet_cap: 9, agent_cap: 3 } }), 1)).toEqual({
+    expect(bannerOf(limits({ waiting_by_reason: { fleet_cap: 9, agent_cap: 3 } }), [], 1)).toEqual({
       tone: 'bind',
       text: 'The fleet is at its limit: 8 of 8 run, 9 rows wait for a slot.',
     });
-    const agents = [{ agent_name: 'alpha', running: 3, waiting: 0, queued: 2, max_parallel_tasks: 3 }];
-    expect(bannerOf(limits({ running: 3, waiting_by_reason: { agent_cap: 1 }, agents }), 1)?.text).toBe(
+    const agents = [{ name: 'alpha', running: 3, queued: 2, cap: 3 }];
+    expect(bannerOf(limits({ running: 3, waiting_by_reason: { agent_cap: 1 } }), agents, 1)?.text).toBe(
       'alpha is at its cap (3 of 3): 1 row waits for it.',
     );
   });

@@ -59,6 +59,13 @@ export const ordinal = (n: number): string => {
   return `${count(n)}${ending}`;
 };
 
+export interface AgentUse {
+  name: string;
+  running: number;
+  queued: number;
+  cap: number | null;
+}
+
 export interface Banner {
   tone: 'stop' | 'bind';
   text: string;
@@ -67,7 +74,7 @@ export interface Banner {
 }
 
 /** The one thing to know before reading the lists; null when nothing is held. */
-export const bannerOf = (l: LimitsBody, runnersSeen: number | null): Banner | null => {
+export const bannerOf = (l: LimitsBody, agents: readonly AgentUse[], runnersSeen: number | null): Banner | null => {
   const run =
     l.running === 0
       ? 'Nothing runs'
@@ -94,15 +101,15 @@ export const bannerOf = (l: LimitsBody, runnersSeen: number | null): Banner | nu
       text: `The fleet is at its limit: ${l.running} of ${l.agent_call_limit} run, ${plural(held.fleet_cap!, 'row')} ${held.fleet_cap === 1 ? 'waits' : 'wait'} for a slot.`,
     };
   if ((held.agent_cap ?? 0) > 0) {
-    const full = (l.agents ?? []).filter((a) => a.queued > 0 && a.running >= a.max_parallel_tasks);
+    const full = agents.filter((a) => a.queued > 0 && a.cap !== null && a.running >= a.cap);
     const who =
       full.length === 0
         ? 'An agent is at its cap'
         : full.length === 1
-          ? `${full[0]!.agent_name} is at its cap (${full[0]!.running} of ${full[0]!.max_parallel_tasks})`
+          ? `${full[0]!.name} is at its cap (${full[0]!.running} of ${full[0]!.cap})`
           : `${full.length} agents are at their caps (${full
               .slice(0, 3)
-              .map((a) => a.agent_name)
+              .map((a) => a.name)
               .join(', ')}${full.length > 3 ? ', …' : ''})`;
     return {
       tone: 'bind',
