@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
-import type { StreamFacts } from '../contract/facts.ts';
+import { emptyFacts, type StreamFacts } from '../contract/facts.ts';
+import type { Verdict } from '../contract/verdict.ts';
 import { createReader } from '../evidence/create.ts';
+import { diagnose } from '../outcome/diagnose.ts';
 import { demoFile, type Scene } from './scenes.ts';
 
 const dirs: string[] = [];
@@ -19,6 +21,7 @@ interface Played {
   code: number | null;
   signal: NodeJS.Signals | null;
   facts: StreamFacts;
+  verdict: Verdict;
   stderr: string;
   dir: string;
   events: Record<string, unknown>[];
@@ -57,6 +60,7 @@ const play = async (scene: Scene | 'nonsense', args: string[] = []): Promise<Pla
     code,
     signal,
     facts: reader.facts(),
+    verdict: diagnose({ ...emptyFacts('claude'), exit_code: code, signal, stream: reader.facts() }),
     stderr,
     dir,
     events: lines.map((l) => JSON.parse(l) as Record<string, unknown>),
@@ -65,7 +69,7 @@ const play = async (scene: Scene | 'nonsense', args: string[] = []): Promise<Pla
 
 describe('the shim of the demo', () => {
   it('really edits a file, and says so in a stream that reads as a success', async () => {
-    const { code, facts, dir } = await play('success', [
+    const { code, facts, verdict, dir } = await play('success', [
       '--permission-mode',
       'acceptEdits',
       '--verbose',
@@ -77,6 +81,7 @@ describe('the shim of the demo', () => {
     expect(facts.result).toMatchObject({ subtype: 'success', is_error: false });
     expect(facts).toMatchObject({ tool_calls: 1, permission_mode: 'acceptEdits', cost_usd: 0, open_tool: null });
     expect(facts.response).toContain(demoFile);
+    expect(verdict).toMatchObject({ cause: 'success', attention: [] });
   });
 
   it('goes on in the session it is given', async () => {
@@ -86,7 +91,7 @@ describe('the shim of the demo', () => {
   it(
     verifies('D16')('is killed from outside, without a result and without an open tool that could be blamed'),
     async () => {
-      const { code, signal, facts } = await play('killed');
+      const { code, signal, facts, verdict } = await play('killed');
       expect([code, signal]).toEqual([null, 'SIGKILL']);
       expect(facts.result).toBeNull();
       expect(facts.open_tool).toBeNull();
@@ -95,7 +100,7 @@ describe('the shim of the demo', () => {
   );
 
   it('shows a rejected login as structured evidence of the model API', async () => {
-    const { code, facts } = await play('login');
+    const { code, facts, verdict } = await play('login');
     expect(code).toBe(1);
     expect(facts.result).toMatchObject({
       subtype: 'success',
@@ -105,10 +110,11 @@ describe('the shim of the demo', () => {
     });
     expect(facts.signals.map((s) => s.kind)).toContain('assistant_error');
     expect(facts.model_spoke).toBe(false);
+    expect(verdict).toMatchObject({ cause: 'auth_failed', confidence: 'proven' });
   });
 
   it('shows a used-up plan with a reset between one and two hours ahead', async () => {
-    const { code, facts } = await play('limit');
+    const { code, facts, verdict } = await play('limit');
     expect(code).toBe(1);
     const info = facts.signals.find((s) => s.kind === 'rate_limit_rejected')?.data.rate_limit_info as {
       resetsAt: number;
@@ -118,6 +124,7 @@ describe('the shim of the demo', () => {
     expect(hours).toBeGreaterThan(0.99);
     expect(hours).toBeLessThan(2.01);
     expect(facts.result).toMatchObject({ api_error_status: 429, api_error: 'usage_limit_reached' });
+    expect(verdict).toMatchObject({ cause: 'usage_limit', confidence: 'proven', reset_at: info.resetsAt * 1000 });
   });
 
   it('never passes for Claude Code: every model name and version says what it is', async () => {

@@ -12,7 +12,7 @@ import { causes } from '../../contract/causes.ts';
 import { Facts } from '../../contract/facts.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import { diagnose as judge } from '../../outcome/diagnose.ts';
-import { EvidenceRow, factsFromRow } from '../../outcome/from-evidence-row.ts';
+import { BadRow, factsFromRow, parseEvidenceLine } from '../../outcome/from-evidence-row.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { CliFailure, usage } from '../failure.ts';
@@ -52,34 +52,28 @@ const rows = async (context: Context, flags: Flags, input: Readable): Promise<Ex
     number++;
     if (line.trim() === '') continue;
     seen++;
-    const row = rowOf(line);
-    if ('error' in row) {
+    try {
+      const row = parseEvidenceLine(line, number);
+      show(context, flags.human === true, row.id, judge(factsFromRow(row), { now: context.now() }));
+    } catch (e) {
+      if (!(e instanceof BadRow)) throw e;
       bad++;
-      context.terminal.err(`line ${number}: ${row.error}\n`);
-      if (flags.human !== true) printJson(context, { id: row.id, error: row.error });
-      continue;
+      context.terminal.err(`${e.message}\n`);
+      if (flags.human !== true) printJson(context, { id: idIn(line), error: e.message });
     }
-    show(context, flags.human === true, row.id, judge(factsFromRow(row)));
   }
   if (seen === 0) throw usage('There was no line of evidence.', 'One JSON object per line; see docs/cli.md, diagnose.');
   return bad === 0 ? 'ok' : 'usage';
 };
 
-/** A line of the collection of cases has its evidence one level down. */
-const rowOf = (line: string): EvidenceRow | { id: string | null; error: string } => {
-  let value: unknown;
+/** Of a line that is no evidence, for those who match lines by id. */
+const idIn = (line: string): string | null => {
   try {
-    value = JSON.parse(line);
-  } catch (e) {
-    return { id: null, error: `not JSON: ${(e as Error).message}` };
+    const { id } = JSON.parse(line) as { id?: unknown };
+    return typeof id === 'string' ? id : null;
+  } catch {
+    return null;
   }
-  const outer = typeof value === 'object' && value !== null ? (value as { id?: unknown; evidence?: unknown }) : {};
-  const inner = typeof outer.evidence === 'object' && outer.evidence !== null ? outer.evidence : value;
-  const parsed = EvidenceRow.safeParse(inner);
-  if (parsed.success) return parsed.data;
-  const { id } = outer;
-  const why = parsed.error.issues.map((i) => `${i.path.join('.') || 'the line'}: ${i.message}`).join('; ');
-  return { id: typeof id === 'string' ? id : null, error: why };
 };
 
 const spool = async (context: Context, dir: string): Promise<ExitName> => {
@@ -133,6 +127,7 @@ const show = (context: Context, human: boolean, id: string, v: Verdict): void =>
       reset_at: v.reset_at === null ? null : new Date(v.reset_at).toISOString(),
       confidence: v.confidence,
       mechanism: v.mechanism,
+      secondary: v.secondary,
       evidence: v.evidence,
       message: v.message,
     });
