@@ -96,6 +96,7 @@ describe('the shim of the demo', () => {
       expect(facts.result).toBeNull();
       expect(facts.open_tool).toBeNull();
       expect(facts.tool_calls).toBe(1);
+      expect(verdict).toMatchObject({ cause: 'killed_unknown', switch_credential: false });
     },
   );
 
