@@ -7,7 +7,6 @@ import type { AgentRow } from '../../contract/agent.ts';
 import type { CredentialRow } from '../../contract/credential.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Principal } from '../../contract/principal.ts';
-import { ownWorkspaceName } from '../../contract/workspace.ts';
 import type { ReadVerbs, RunnerRow, UserRow } from '../../store/store.ts';
 import { iso } from '../route.ts';
 
@@ -18,8 +17,9 @@ export interface AgentAround {
   occupancy: ReadVerbs['occupancy'][1];
 }
 
+/** Where the runner of this home lets it work (runner/workspace): the directory it names, else one of its name. */
 export const workspaceOf = (agent: AgentRow, home: string): string =>
-  agent.workspace ?? join(home, 'workspaces', ownWorkspaceName(agent));
+  agent.workspace ?? join(home, 'workspaces', agent.name);
 
 export const presentAgent = (a: AgentRow, around: AgentAround) => {
   const counts = around.occupancy.agents.find((o) => o.agent_id === a.id);
