@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { startModelApi } from '../test/model-api/model-api.ts';
+import { startModelApi } from '../test/model-api/server.ts';
 import { claudeBin, install } from '../test/support/installation.ts';
 import { type Figure, median } from './measure.ts';
 

@@ -3,7 +3,8 @@
  * `outcome/`, pure; `settle` writes it by compare-and-set on id, token and status, with its events in the same transaction.
  * A result is never refused: late facts are kept and shown, and the state stays (R23).
  */
-import type { FactsAnswer, FactsRequest } from '../contract/runner-protocol.ts';
+import type { Facts } from '../contract/facts.ts';
+import type { FactsAnswer } from '../contract/runner-protocol.ts';
 import { decide } from '../outcome/decide.ts';
 import { diagnose } from '../outcome/diagnose.ts';
 import { operatorItem } from '../outcome/operator-item.ts';
@@ -14,7 +15,7 @@ import type { Deps } from './deps.ts';
 export const finish = async (
   deps: Deps,
   attemptId: string,
-  { token, facts }: { token: string; facts: FactsRequest['facts'] },
+  { token, facts }: { token: string; facts: Facts },
 ): Promise<FactsAnswer> => {
   const known = await deps.store.read('attempt_for_finish', { attempt_id: attemptId });
   if (known === null) return { result: 'lost' };
