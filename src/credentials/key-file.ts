@@ -3,13 +3,12 @@
  * there is never replaced: what it sealed would be lost. A backup of the database is worth nothing without it.
  */
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
 import { Fault } from '../contract/errors.ts';
 import type { Random } from '../kernel/ids.ts';
 import { type Sealer, sealer } from './seal.ts';
 import { readSecretFile, writeSecretFile } from './secret-file.ts';
 
-export const loadSealer = (config: Pick<Config, 'home' | 'secretKey'>, random: Random): Sealer =>
+export const loadSealer = (config: { home: string; secretKey: string | null }, random: Random): Sealer =>
   sealer(config.secretKey ?? keyOfHome(config.home, random), random);
 
 const keyOfHome = (home: string, random: Random): string => {
