@@ -73,12 +73,12 @@ const giveAll = (user: AgentUser, path: string): void => {
   }
 };
 
-/** A directory of ours (a default workspace, a worktree) becomes the agent's. A person's own directory is left as it is. */
-export const giveDirectory = (user: AgentUser, home: string, path: string): void => {
+/** Something of ours (a default workspace, a worktree, a stream) becomes the agent's. A person's own path is left as it is. */
+export const giveToAgent = (user: AgentUser, home: string, path: string): void => {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isDirectory() || !inside(home, path)) return;
+  if (stat === undefined || !inside(home, path)) return;
   letPass(home, dirname(path));
-  if (stat.uid !== user.uid) giveAll(user, path);
+  if (stat.uid === user.uid) return;
+  if (stat.isDirectory()) giveAll(user, path);
+  else lchownSync(path, user.uid, user.gid);
 };
-
-export const giveFile = (user: AgentUser, path: string): void => lchownSync(path, user.uid, user.gid);

@@ -83,9 +83,16 @@ export const createHolderClient = (
     return link;
   };
 
+  /** A holder that was just killed is noticed by a question, before an order is given into the void. */
+  const answers = (found: HolderLink): Promise<boolean> =>
+    found.ask({ order: 'list' }).then(
+      () => true,
+      () => false,
+    );
+
   const reach = async (): Promise<HolderLink> => {
     const found = await find();
-    if (found) return found;
+    if (found && (await answers(found))) return found;
     // A cgroup of our own is worth a scope only where the plain way finds none.
     const plain = findCgroupPlace(readText('/proc/self/cgroup') ?? '') !== null || userSystemd() === null;
     const ask = { home, socket, entry };

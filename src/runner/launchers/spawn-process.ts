@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import type { MemoryFacts, SpawnError } from '../../contract/facts.ts';
-import { giveDirectory, giveFile, letPass } from './agent-user.ts';
+import { giveToAgent } from './agent-user.ts';
 import { files, type HeldRecord, writeRecord } from './attempt-files.ts';
 import { type Leaf, makeLeaf, readCounters, removeLeaf } from './cgroup-leaf.ts';
 import type { HeldChild } from './holder-client.ts';
@@ -54,10 +54,8 @@ const layOut = ({ user, home }: LaunchHost, order: SpawnOrder): void => {
   for (const stream of [at.stdout, at.stderr]) writeFileSync(stream, '', { mode: 0o600, flag: 'a' });
   if (!user) return;
   // A CLI may open /dev/stdout again: then the files must be its own, and their directory passable.
-  letPass(home, order.dir);
   chmodSync(order.dir, 0o711);
-  for (const stream of [at.stdin, at.stdout, at.stderr]) giveFile(user, stream);
-  giveDirectory(user, home, order.cwd);
+  for (const path of [at.stdin, at.stdout, at.stderr, order.cwd]) giveToAgent(user, home, path);
 };
 
 const ask = async (host: LaunchHost, order: SpawnOrder, leaf: Leaf | null): Promise<HeldChild | SpawnError | null> => {
@@ -109,6 +107,7 @@ export const spawnProcess = async (
   const { log, clock } = host.kernel;
   const failed = (spawn_error: SpawnError) => {
     try {
+      mkdirSync(order.dir, { recursive: true, mode: 0o700 });
       writeRecord(files(order.dir).held, recordOf(order, null));
       writeRecord(files(order.dir).exit, { exit_code: null, signal: null, at: clock.now(), spawn_error });
     } catch (error) {
