@@ -40,20 +40,20 @@ const AgentRow = ({ agent }: { agent: AgentBody }) => {
             <b>{count(use.running)}</b> of {count(use.cap)}
           </>
         )}
+        {mayEdit && (
+          <button type="button" className="quiet small" disabled={turn.isPending} onClick={() => turn.mutate()}>
+            {stopped ? 'Start' : 'Stop'}
+            <span className="hidden-label"> {agent.name}</span>
+          </button>
+        )}
       </span>
       {use.cap !== null && <Occupancy used={use.running} most={use.cap} label={`Running for ${agent.name}`} />}
-      <div className="foot">
-        {use.queued > 0 && <span className="waits">{count(use.queued)} waiting</span>}
-        {use.waiting > 0 && <span>{count(use.waiting)} in calls</span>}
-        {mayEdit && (
-          <span className="side">
-            <button type="button" className="quiet small" disabled={turn.isPending} onClick={() => turn.mutate()}>
-              {stopped ? 'Start' : 'Stop'}
-              <span className="hidden-label"> {agent.name}</span>
-            </button>
-          </span>
-        )}
-      </div>
+      {(use.queued > 0 || use.waiting > 0) && (
+        <div className="foot">
+          {use.queued > 0 && <span className="waits">{count(use.queued)} waiting</span>}
+          {use.waiting > 0 && <span>{count(use.waiting)} in calls</span>}
+        </div>
+      )}
     </li>
   );
 };

@@ -1,7 +1,7 @@
 /** What the page reads: one hook per list, all under the names of live/keys.ts, so that events move them. */
 import { useQuery } from '@tanstack/react-query';
 import { ApiError } from '../../../src/client/request.ts';
-import type { AgentBody, ExecutionBody } from '../../../src/client/wire.ts';
+import type { AgentBody, ExecutionBody, RunnerBody } from '../../../src/client/wire.ts';
 import { api } from '../api.ts';
 import { now } from '../clock.ts';
 import { keys } from '../live/keys.ts';
@@ -50,10 +50,10 @@ export const useRunners = () => useQuery({ queryKey: keys.runners, queryFn: () =
 /** Seen within two of its longest polls. Null = not known. */
 const connectedMs = 60_000;
 
-export const useConnectedRunners = (): number | null => {
+export const useConnectedRunners = (): RunnerBody[] | null => {
   const { data } = useRunners();
   if (!data) return null;
-  return data.filter((r) => r.last_seen !== null && now() - Date.parse(r.last_seen) < connectedMs).length;
+  return data.filter((r) => r.last_seen !== null && now() - Date.parse(r.last_seen) < connectedMs);
 };
 
 export const useExecution = (id: string) =>

@@ -22,35 +22,27 @@ const EndedRow = ({ row }: { row: ExecutionBody }) => {
   const failed = row.status === 'failed';
   const current = useExecutionRoute() === row.id;
   const evidence = failed ? headOf(evidenceOf(row), 320) : '';
+  const advice = failed ? causeAdvice(row.cause) : '';
   const error = failed ? headOf(row.error, 320) : '';
   return (
     <li className="row ended" data-status={row.status} aria-current={current}>
       <Mark status={row.status} />
       <span className="agent">{row.agent_name}</span>
       <div className="line">
-        <a className="open" href={executionHref(row.id)}>
-          {failed ? (
-            <span className="cause">{causeTitle(row.cause)}</span>
-          ) : (
-            <span className="head">
-              <Plain text={headOf(row.message) || '(empty message)'} />
-            </span>
-          )}
+        <a className="open head" href={executionHref(row.id)}>
+          {failed && <span className="cause">{causeTitle(row.cause)}</span>}
+          <Plain text={headOf(row.message) || '(empty message)'} />
         </a>
-        {evidence !== '' && (
-          <div className="evidence">
-            <Plain text={evidence} />
-          </div>
-        )}
-        {error !== '' && error !== evidence && (
-          <div className="evidence">
+        {error !== '' && (
+          <div className="said">
             <Plain text={error} />
           </div>
         )}
-        {failed && causeAdvice(row.cause) !== '' && <div className="advice">{causeAdvice(row.cause)}</div>}
         {failed && (
-          <div className="head">
-            <Plain text={headOf(row.message) || '(empty message)'} />
+          <div className="evidence">
+            {evidence !== '' && evidence !== error && <Plain text={evidence} />}
+            {evidence !== '' && evidence !== error && advice !== '' && ' · '}
+            {advice}
           </div>
         )}
       </div>
@@ -66,7 +58,7 @@ const EndedRow = ({ row }: { row: ExecutionBody }) => {
         <Ago at={row.completed_at} />
       </span>
       <span className="figure" title="duration">
-        {row.started_at === null && row.duration_ms === null ? 'not started' : lasted(row.duration_ms)}
+        {lasted(row.duration_ms)}
       </span>
     </li>
   );

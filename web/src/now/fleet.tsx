@@ -65,14 +65,14 @@ const EditLimit = ({ limits, onDone }: { limits: LimitsBody; onDone: () => void 
 export const Fleet = () => {
   const mayEdit = useMayEdit();
   const { data: limits, error } = useLimits();
-  const connected = useConnectedRunners();
+  const runners = useConnectedRunners();
   const [editing, setEditing] = useState(false);
   if (limits === undefined) return <Section title="Fleet" error={error} />;
   return (
     <Section
       title="Fleet"
       error={error}
-      more={connected === null ? undefined : `${plural(connected, 'runner')} connected`}
+      more={runners === null ? undefined : `${plural(runners.length, 'runner')} connected`}
     >
       <div className="gauge fleet">
         <span className="name">Running</span>
@@ -81,20 +81,21 @@ export const Fleet = () => {
         ) : (
           <span className="figure">
             <b>{count(limits.running)}</b> of {count(limits.agent_call_limit)}
+            {mayEdit && (
+              <button type="button" className="quiet small" onClick={() => setEditing(true)}>
+                Change<span className="hidden-label"> the fleet limit</span>
+              </button>
+            )}
           </span>
         )}
         <Occupancy used={limits.running} most={limits.agent_call_limit} label="Running in the fleet" />
         <div className="foot">
           <span>limit {sources[limits.agent_call_limit_source] ?? limits.agent_call_limit_source}</span>
           <span>waits at most {limits.queue_timeout_s === 0 ? 'for ever' : span(limits.queue_timeout_s * 1000)}</span>
-          {mayEdit && !editing && (
-            <span className="side">
-              <button type="button" className="quiet small" onClick={() => setEditing(true)}>
-                Change limit
-              </button>
-            </span>
-          )}
         </div>
+        {runners !== null && runners.some((r) => r.isolation === 'none') && (
+          <p className="foot">Agents run without isolation: as the user of the runner, with all that user may do.</p>
+        )}
       </div>
     </Section>
   );

@@ -22,7 +22,8 @@ const Held = () => {
   const { data: limits } = useLimits();
   const agents = useAgents();
   const runners = useConnectedRunners();
-  const banner = limits === undefined ? null : bannerOf(limits, (agents.data ?? []).map(usageOf), runners);
+  const banner =
+    limits === undefined ? null : bannerOf(limits, (agents.data ?? []).map(usageOf), runners?.length ?? null);
   if (banner === null) return null;
   return (
     <div className="banner" data-tone={banner.tone} role="status">

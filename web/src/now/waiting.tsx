@@ -43,7 +43,7 @@ const WaitingRow = ({ row }: { row: ExecutionBody }) => (
   </li>
 );
 
-const shownAtFirst = 20;
+const shownAtFirst = 12;
 
 export const Waiting = () => {
   const queued = useQueued();
