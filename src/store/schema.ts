@@ -211,7 +211,7 @@ export interface Database {
   lanes: { agent_id: string; class: ExecutionClass; served: number };
   wait_spans: {
     agent_id: string;
-    class: ExecutionClass;
+    class: Lane;
     from_at: number;
     to_at: number | null;
     reason: WaitReason;

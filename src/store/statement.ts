@@ -74,6 +74,7 @@ export const lit = {
   waiting: sql.lit('waiting' as const),
   interactive: sql.lit('interactive' as const),
   batch: sql.lit('batch' as const),
+  nested: sql.lit('nested' as const),
   open: sql.lit('open' as const),
   zero: sql.lit(0 as const),
   one: sql.lit(1 as const),

@@ -26,6 +26,8 @@ export interface Tx extends ReadTx {
   readonly stirred: Stirred;
   /** Runs under a savepoint of its own: a row that cannot be healed is rolled back and stops no other (drill 35). */
   alone<T>(work: () => Promise<T>): Promise<Alone<T>>;
+  /** Rows that `alone` could not heal: logged by the server, once per time they are met. */
+  odd(what: string, error: unknown): void;
 }
 
 export type WriteVerb<V extends keyof WriteVerbs> = (tx: Tx, args: WriteVerbs[V][0] & At) => Promise<WriteVerbs[V][1]>;

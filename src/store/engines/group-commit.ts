@@ -17,7 +17,7 @@ export interface WriteOrder {
   verb: string;
   args: At;
 }
-export type Outcome = { ok: true; result: unknown; stirred: Stirred } | { ok: false; error: unknown };
+export type Outcome = { ok: true; result: unknown; stirred: Stirred; odd: string[] } | { ok: false; error: unknown };
 
 type AnyVerb = (tx: Tx, args: At) => Promise<unknown>;
 const verbNamed = (name: string): AnyVerb => {
@@ -55,7 +55,10 @@ export const groupCommit = (handle: SqliteHandle) => {
       exec('BEGIN IMMEDIATE');
       for (const { verb, args } of orders) {
         const stirred: Stirred = { claimable: false, ended: [], stops: [], last_event: 0 };
+        const odd: string[] = [];
         const tx: Tx = {
+          odd: (what, error) =>
+            void odd.push(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : error}`),
           db,
           engine,
           run,
@@ -72,7 +75,7 @@ export const groupCommit = (handle: SqliteHandle) => {
           },
         };
         const done = await underSavepoint(() => verbNamed(verb)(tx, args));
-        outcomes.push(done.ok ? { ok: true, result: done.value, stirred } : done);
+        outcomes.push(done.ok ? { ok: true, result: done.value, stirred, odd } : done);
       }
       const last = lastEvent();
       exec('COMMIT');

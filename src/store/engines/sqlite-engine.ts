@@ -26,7 +26,11 @@ export const openSqliteEngine = async (home: string, log: Log): Promise<Engine> 
   return {
     schema: writer.info.schema as number,
     backup: writer.info.backup as string | null,
-    write: (verb, args) => writer.ask({ verb, args }),
+    async write(verb, args) {
+      const { odd, ...written } = (await writer.ask({ verb, args })) as { odd: string[] };
+      for (const error of odd) log.error('a row could not be healed; the others were', { verb, error });
+      return written;
+    },
     read: (verb, args, at) => reader.ask({ verb, args, at }),
     async close() {
       await reader.close();

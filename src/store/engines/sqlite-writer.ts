@@ -34,7 +34,9 @@ if (opened) {
   serve<WriteOrder>(
     port,
     async (batch) =>
-      (await commit(batch)).map((o) => (o.ok ? { ok: true, a: { result: o.result, stirred: o.stirred } } : o)),
+      (await commit(batch)).map((o) =>
+        o.ok ? { ok: true, a: { result: o.result, stirred: o.stirred, odd: o.odd } } : o,
+      ),
     () => {
       handle!.close();
       owned!.release();

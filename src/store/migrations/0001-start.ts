@@ -122,7 +122,7 @@ export const start = (w: Words): string[] => [
   // The heads of the lanes; a claim reads one row per agent and lane. A column of its own, held by its CHECK, because only so
   // is the index covering (a place in line: 30 ns a row against 320; SQLite has no covering index on a computed column).
   `CREATE INDEX executions_lane ON executions (lane, agent_id, id) WHERE lane IS NOT NULL`,
-  `CREATE INDEX executions_nested ON executions (lane, agent_id, depth, id) WHERE lane = 'nested'`,
+  `CREATE INDEX executions_nested ON executions (lane, depth, agent_id, id) WHERE lane = 'nested'`,
   `CREATE INDEX executions_behind ON executions (agent_id, session_id, id) WHERE status = 'queued' AND behind = 1`,
   `CREATE INDEX executions_parked ON executions (ripe_at, id) WHERE status = 'queued' AND ripe_at IS NOT NULL`,
   `CREATE INDEX executions_expiry ON executions (expires_at, id) WHERE status = 'queued' AND expires_at IS NOT NULL`,

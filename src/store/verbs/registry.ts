@@ -2,24 +2,50 @@
 import type { ReadVerbs, WriteVerbs } from '../store.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 import { agentByName, agents } from './agent-reads.ts';
-import { createAgent } from './agents.ts';
+import { createAgent, deleteAgent, updateAgent } from './agents.ts';
 import { audit, auditLog } from './audit.ts';
+import { begin } from './begin.ts';
 import { caller } from './caller.ts';
+import { cancel, clearQueue } from './cancel.ts';
 import { clearChat, session, sessions } from './chat-sessions.ts';
+import { claimNext } from './claim-next.ts';
 import { credentialEvents, credentials, deleteCredential, putCredential } from './credentials.ts';
 import { enqueue } from './enqueue.ts';
+import { fleetLimits } from './fleet-settings.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
 import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
+import { abandonCall, openCall } from './open-call.ts';
 import { answerOperatorItem, operatorItems } from './operator-items.ts';
+import { setPaused } from './pause.ts';
 import { ping } from './ping.ts';
+import { putRunner } from './put-runner.ts';
+import { putOperatorItem } from './raise-item.ts';
+import { adoptLeases, reap } from './reap.ts';
+import { renew } from './renew.ts';
 import { retain } from './retain.ts';
 import { deleteRunner, runners } from './runners.ts';
 import { putSetting, setting, settings } from './settings.ts';
+import { settle } from './settle.ts';
 import { login, user, userByName, users } from './user-reads.ts';
 import { createLogin, createUser, deleteLogin, setPassword } from './users.ts';
 
 export const writeVerbs: { [V in keyof WriteVerbs]?: WriteVerb<V> } = {
   create_agent: createAgent,
+  update_agent: updateAgent,
+  delete_agent: deleteAgent,
+  claim_next: claimNext,
+  begin,
+  renew,
+  settle,
+  cancel,
+  clear_queue: clearQueue,
+  reap,
+  adopt_leases: adoptLeases,
+  open_call: openCall,
+  abandon_call: abandonCall,
+  set_paused: setPaused,
+  put_runner: putRunner,
+  put_operator_item: putOperatorItem,
   enqueue,
   answer_operator_item: answerOperatorItem,
   audit,
@@ -42,6 +68,7 @@ export const writeVerbs: { [V in keyof WriteVerbs]?: WriteVerb<V> } = {
 export const readVerbs: { [V in keyof ReadVerbs]?: ReadVerb<V> } = {
   agent_by_name: agentByName,
   agents,
+  fleet_limits: fleetLimits,
   ping,
   audit_log: auditLog,
   caller,

@@ -2,6 +2,7 @@
 import { fleetSettings } from '../../contract/limits.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 import { tell } from './events.ts';
+import { takeResumes } from './take-resumes.ts';
 
 const obeyed: readonly string[] = Object.values(fleetSettings);
 
@@ -12,6 +13,7 @@ export const putSetting: WriteVerb<'put_setting'> = async (tx, { key, value }) =
     await tell(tx, { type: 'limits.changed', data: { key, value } });
     tx.stirred.limits_changed = true;
     tx.stirred.claimable = true;
+    await takeResumes(tx);
   }
   return { ok: true };
 };

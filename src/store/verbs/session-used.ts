@@ -1,0 +1,37 @@
+/** A run told its CLI session: the next turn resumes it, and its cumulative cost is what the next run's is measured from (R41). */
+import type { Facts } from '../../contract/facts.ts';
+import type { Tx } from '../tx.ts';
+import type { Row } from './execution-row.ts';
+
+export const sessionUsed = async (tx: Tx, row: Row, facts: Facts, cost_usd: number | null): Promise<void> => {
+  const { stream } = facts;
+  if (row.session_id === null || stream.session_id === null) return;
+  const { now } = tx.at;
+  const known = await tx.db.selectFrom('sessions').selectAll().where('id', '=', row.session_id).executeTakeFirst();
+  const told = {
+    cli_session_id: stream.session_id,
+    // A run that told no total says nothing about it: the last one stands, unless the CLI began another session.
+    cli_cost_total: stream.cost_usd ?? (known?.cli_session_id === stream.session_id ? known.cli_cost_total : null),
+    context_used: stream.context_used,
+    context_max: stream.context_max,
+    last_used_at: now,
+  };
+  if (known)
+    await tx.db
+      .updateTable('sessions')
+      .set({ ...told, cost_usd: known.cost_usd + (cost_usd ?? 0), message_count: known.message_count + 1 })
+      .where('id', '=', known.id)
+      .execute();
+  else
+    await tx.db
+      .insertInto('sessions')
+      .values({
+        ...told,
+        id: row.session_id,
+        agent_id: row.agent_id,
+        cost_usd: cost_usd ?? 0,
+        message_count: 1,
+        created_at: now,
+      })
+      .execute();
+};

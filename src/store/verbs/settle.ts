@@ -1,0 +1,145 @@
+/**
+ * Record: facts, verdict and decision of an attempt, by compare-and-set on attempt, token and state. A result is never refused:
+ * it counts with the newest token while the row has not ended (running, waiting, or queued again and not yet claimed); after
+ * that it is kept as a late outcome, billed and shown, and the state stays (F8). The same facts again change nothing.
+ */
+import { isTerminal } from '../../contract/execution.ts';
+import type { Decision } from '../../contract/verdict.ts';
+import { statement } from '../statement.ts';
+import type { SettleArgs } from '../store.ts';
+import type { Tx, WriteVerb } from '../tx.ts';
+import { failedWith, workedWith } from './credential-evidence.ts';
+import { end } from './end.ts';
+import { tell } from './events.ts';
+import { executionById, executionFrom, mustHave, type Row } from './execution-row.ts';
+import { durationMs } from './measured.ts';
+import { raise } from './raise-item.ts';
+import { requeue } from './requeue.ts';
+import { sessionUsed } from './session-used.ts';
+import { takeResumes } from './take-resumes.ts';
+
+interface Attempt {
+  id: string;
+  execution_id: string;
+  number: number;
+  token: string;
+  credential_id: string | null;
+  ended_at: number | null;
+}
+const attemptById = statement<{ id: string }, Attempt>((db, s) =>
+  db
+    .selectFrom('attempts')
+    .select(['id', 'execution_id', 'number', 'token', 'credential_id', 'ended_at'])
+    .where('id', '=', s.id),
+);
+const factsOf = statement<{ id: string }, { stored_at: number }>((db, s) =>
+  db.selectFrom('attempt_facts').select('stored_at').where('attempt_id', '=', s.id),
+);
+
+export const settle: WriteVerb<'settle'> = async (tx, args) => {
+  const attempt = (await attemptById(tx, { id: args.attempt_id })).rows[0];
+  const row = attempt?.token === args.token ? await executionById(tx, attempt.execution_id) : null;
+  if (!attempt || !row) return { result: 'lost', execution: null };
+  if ((await factsOf(tx, { id: attempt.id })).rows.length > 0)
+    return { result: 'replayed', execution: executionFrom(row) };
+  const late = isTerminal(row.status) || attempt.number !== row.attempt;
+  await keepOutcome(tx, attempt, args, late);
+  await sessionUsed(tx, row, args.facts, args.cost_usd);
+  await evidence(tx, row, attempt, args);
+  if (late) await keepLate(tx, row, attempt, args);
+  else await follow(tx, row, args);
+  await takeResumes(tx);
+  return { result: late ? 'late' : 'settled', execution: executionFrom(await mustHave(tx, row.id)) };
+};
+
+const keepOutcome = async (tx: Tx, attempt: Attempt, args: SettleArgs, late: boolean): Promise<void> => {
+  await tx.db
+    .insertInto('attempt_facts')
+    .values({ attempt_id: attempt.id, facts: JSON.stringify(args.facts), stored_at: tx.at.now })
+    .execute();
+  await tx.db
+    .updateTable('attempts')
+    .set((eb) => ({
+      verdict: JSON.stringify(args.verdict),
+      decision: JSON.stringify(args.decision),
+      cost_usd: args.cost_usd,
+      cost_kind: args.cost_kind,
+      late: late ? 1 : 0,
+      ended_at: attempt.ended_at ?? tx.at.now,
+      started_at: eb.fn.coalesce('started_at', eb.val(args.facts.spawned_at)),
+    }))
+    .where('id', '=', attempt.id)
+    .execute();
+};
+
+const evidence = async (tx: Tx, row: Row, attempt: Attempt, args: SettleArgs): Promise<void> => {
+  const about = { agent_name: row.agent_name, execution_id: row.id };
+  if (args.operator_item) await raise(tx, args.operator_item, about);
+  if (attempt.credential_id === null) return;
+  if (args.credential_event)
+    await failedWith(tx, attempt.credential_id, { ...about, cause: args.verdict.cause }, args.credential_event);
+  else if (args.verdict.cause === 'success') await workedWith(tx, attempt.credential_id);
+};
+
+/** Costs add up over the attempts; a kind that is not the same for all is not known. */
+const costs = (row: Row, args: SettleArgs): Pick<Row, 'cost_usd' | 'cost_kind'> => {
+  if (args.cost_usd === null) return { cost_usd: row.cost_usd, cost_kind: row.cost_kind };
+  const kind = row.cost_kind === null || row.cost_kind === args.cost_kind ? args.cost_kind : 'unknown';
+  return { cost_usd: (row.cost_usd ?? 0) + args.cost_usd, cost_kind: kind };
+};
+
+const keepLate = async (tx: Tx, row: Row, attempt: Attempt, args: SettleArgs): Promise<void> => {
+  await tx.db.updateTable('executions').set(costs(row, args)).where('id', '=', row.id).execute();
+  await tell(tx, {
+    type: 'execution.late_outcome',
+    execution_id: row.id,
+    agent_name: row.agent_name,
+    data: { attempt: attempt.number, cause: args.verdict.cause },
+  });
+};
+
+/** A cancelled row is never queued again (F10), whatever the policy says. */
+const decided = (row: Row, d: Decision): Decision =>
+  d.kind !== 'end' && row.cancel_requested_at !== null ? { kind: 'end', status: 'cancelled' } : d;
+
+const follow = async (tx: Tx, row: Row, args: SettleArgs): Promise<void> => {
+  const { facts, verdict } = args;
+  const { stream } = facts;
+  const decision = decided(row, args.decision);
+  const more: Partial<Row> = { ...costs(row, args), cli_session_id: stream.session_id ?? row.cli_session_id };
+  if (decision.kind === 'retry') return requeue(tx, row, { afterMs: decision.after_ms, why: decision.why, more });
+  if (decision.kind === 'park')
+    return requeue(tx, row, { afterMs: Math.max(0, decision.until - tx.at.now), why: decision.why, more });
+  const status = verdict.cause === 'cancelled' ? 'cancelled' : decision.status;
+  const cause = status === 'cancelled' ? 'cancelled' : verdict.cause;
+  await tx.db
+    .updateTable('execution_texts')
+    .set({
+      response: stream.response,
+      error: status === 'success' || verdict.message === '' ? null : verdict.message,
+      verdict: JSON.stringify(verdict),
+    })
+    .where('execution_id', '=', row.id)
+    .execute();
+  await end(tx, row, {
+    status,
+    cause,
+    more: {
+      ...more,
+      started_at: facts.spawned_at ?? row.started_at,
+      duration_ms: durationMs(facts),
+      tool_calls: stream.tool_calls,
+      turns: stream.turns,
+      input_tokens: stream.usage ? inputTokens(stream.usage) : null,
+      output_tokens: stream.usage?.output_tokens ?? null,
+      context_used: stream.context_used,
+      context_max: stream.context_max,
+      attention: JSON.stringify(verdict.attention),
+    },
+    data: { attempt: row.attempt },
+  });
+};
+
+/** What went in, cached or not: the bare count without the cache would be a few tokens for a long prompt. */
+const inputTokens = (u: NonNullable<SettleArgs['facts']['stream']['usage']>): number =>
+  u.input_tokens + u.cache_read_tokens + u.cache_write_tokens;
