@@ -85,10 +85,7 @@ const lookAtServer = async (context: Context): Promise<Seen> => {
           'server',
           `${url} answers, up for ${age(new Date(context.now() - health.uptime_s * 1000).toISOString(), context.now())}`,
         ),
-        ...runners.map((r) => checkRunner(r, context.now())),
-        ...(runners.length === 0
-          ? [problem('runner', 'none is known', 'Start one: npm start, or drover runner.')]
-          : []),
+        ...checkRunners(runners, context.now()),
         ...(limits.paused ? [note('fleet', 'paused: nothing new is started', 'drover resume')] : []),
         ...body.checks.map((c) =>
           c.ok
@@ -134,16 +131,29 @@ const needsClaude = async (api: Client, agents: AgentBody[]): Promise<boolean> =
 /** The claim poll is held for 25 s at most: one that was silent for four of them is gone. */
 const silentMs = 100_000;
 
-const checkRunner = (r: RunnerBody & { cgroup?: string | null }, now: number): Check => {
-  const cgroup =
-    r.cgroup === undefined || r.cgroup === null
-      ? ''
-      : r.cgroup === 'none'
-        ? ', no memory cgroup (limits are held by watching)'
-        : `, cgroup ${r.cgroup}`;
-  const found = `${r.name}${r.host === null ? '' : ` on ${r.host}`}, isolation ${r.isolation ?? 'unknown'}${cgroup}, seen ${age(r.last_seen, now)} ago`;
-  const last = r.last_seen === null ? Number.NaN : Date.parse(r.last_seen);
-  if (Number.isNaN(last) || now - last > silentMs)
-    return problem('runner', found, 'It does not come for work: is its process alive? See its log.');
+type SeenRunner = RunnerBody & { cgroup?: string | null };
+
+const checkRunners = (runners: SeenRunner[], now: number): Check[] => {
+  const come = runners.some((r) => r.last_seen !== null && now - Date.parse(r.last_seen) <= silentMs);
+  const none = problem(
+    'runner',
+    'no runner comes for work',
+    'Start one: npm start, or drover runner. Nothing runs without.',
+  );
+  return [...runners.map((r) => checkRunner(r, now)), ...(come ? [] : [none])];
+};
+
+const checkRunner = (r: SeenRunner, now: number): Check => {
+  // Enrolled and not started yet, here or on its host.
+  if (r.last_seen === null) return note('runner', `${r.name} has never come for work`);
+  const held =
+    r.cgroup === 'none' ? 'no memory cgroup: memory limits are held by watching' : `cgroup ${r.cgroup ?? 'unknown'}`;
+  const found = `${r.name}, isolation ${r.isolation ?? 'unknown'}, ${held}, seen ${age(r.last_seen, now)} ago`;
+  if (now - Date.parse(r.last_seen) > silentMs)
+    return problem(
+      'runner',
+      found,
+      `It does not come for work: see its log. Gone for good? DELETE /api/runners/${r.id}`,
+    );
   return r.cgroup === 'none' ? note('runner', found) : ok('runner', found);
 };

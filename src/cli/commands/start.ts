@@ -14,7 +14,7 @@ export const startRunner = async (context: Context): Promise<ExitName> => {
   if (config.runnerToken === null)
     throw usage(
       'A runner of its own needs DROVER_RUNNER_TOKEN.',
-      `Make one on the server: curl -X POST -H "Authorization: Bearer $(cat owner.token)" ${serverUrl(config)}/api/runners`,
+      `Enrol this host and take the token of the answer: POST ${serverUrl(config)}/api/runners {"name": "this-host"}`,
       'The runner of `npm start` needs none.',
     );
   return context.become('runner');
