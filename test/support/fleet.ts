@@ -85,7 +85,12 @@ export const room: RunnerRoom = {
   disk_available: 800e9,
 };
 
-export const openFleet = async (env: Record<string, string> = {}, log: Log = silentLog): Promise<Fleet> => {
+/** `pageDir`: a built page to serve; none by default. */
+export const openFleet = async (
+  env: Record<string, string> = {},
+  log: Log = silentLog,
+  pageDir: string | null = null,
+): Promise<Fleet> => {
   const home = mkdtempSync(join(tmpdir(), 'drover-api-'));
   const config: Readonly<Config> = readConfig({ DROVER_HOME: home, ...env });
   const clock = manualClock();
@@ -117,7 +122,7 @@ export const openFleet = async (env: Record<string, string> = {}, log: Log = sil
   };
   const dispatcher = createDispatcher(deps);
   await ensureOwner(deps);
-  const app = await buildApp({ ...deps, dispatcher, pageDir: join(home, 'no-page') });
+  const app = await buildApp({ ...deps, dispatcher, pageDir: pageDir ?? join(home, 'no-page') });
   await app.ready();
   const sweeps: Sweeps = startSweeps(deps, null);
   const owner = readFileSync(ownerTokenPath(home), 'utf8').trim();
