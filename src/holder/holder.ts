@@ -10,13 +10,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 
 const protocol = 1;
 /** How often an exit record that could not be written (full disk) is tried again, and the socket's file is looked at. */
 const lookAgainMs = 1_000;
 
-interface SpawnOrder {
+interface Order {
+  ref: unknown;
+  order: 'spawn' | 'signal' | 'list' | 'retire';
   id: string;
+  signal?: NodeJS.Signals;
+  group?: boolean;
+  /** From here on: `spawn`. */
   argv: string[];
   cwd: string;
   env: Record<string, string>;
@@ -27,7 +33,6 @@ interface SpawnOrder {
   cgroup_procs?: { enter: string; leave: string }[];
   exit_file: string;
 }
-type Order = { ref?: unknown; order?: string; signal?: NodeJS.Signals; group?: boolean } & SpawnOrder;
 type Ending = { exit_code: number | null; signal: string | null; at: number; spawn_error: null };
 
 const children = new Map<string, { id: string; pid: number; start_time: number; started_at: number }>();
@@ -37,18 +42,15 @@ const idle = () => children.size + unwritten.size === 0;
 
 const log = (message: string, fields: object = {}) =>
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), message, ...fields })}\n`);
-const read = (file: string): string => {
+const quietly = <T>(run: () => T): T | undefined => {
   try {
-    return fs.readFileSync(file, 'utf8').trim();
-  } catch {
-    return '';
-  }
+    return run();
+  } catch {}
 };
+const read = (file: string): string => quietly(() => fs.readFileSync(file, 'utf8').trim()) ?? '';
 /** Without the right to lower it (CAP_SYS_RESOURCE) the value stays what it was. */
 const setOomScore = (value: string): string => {
-  try {
-    fs.writeFileSync('/proc/self/oom_score_adj', value);
-  } catch {}
+  quietly(() => fs.writeFileSync('/proc/self/oom_score_adj', value));
   return read('/proc/self/oom_score_adj');
 };
 const boot = read('/proc/sys/kernel/random/boot_id');
@@ -74,7 +76,7 @@ const write = (id: string, file: string, ending: Ending) => {
 };
 
 /** All synchronous, the way back in `finally`: the child is born inside (moved later, a quick grandchild escapes), nothing else. */
-const spawnInside = (order: SpawnOrder): ChildProcess => {
+const spawnInside = (order: Order): ChildProcess => {
   const fds: number[] = [];
   const entered: string[] = [];
   try {
@@ -98,7 +100,7 @@ const spawnInside = (order: SpawnOrder): ChildProcess => {
   }
 };
 
-const start = async (order: SpawnOrder): Promise<object> => {
+const start = async (order: Order): Promise<object> => {
   const { id, exit_file } = order;
   const failed = ({ code, syscall, path, message }: NodeJS.ErrnoException) => ({
     spawn_error: { code: code ?? 'UNKNOWN', syscall: syscall ?? null, path: path ?? null, message },
@@ -108,7 +110,7 @@ const start = async (order: SpawnOrder): Promise<object> => {
   if (unwritten.has(id) || fs.existsSync(exit_file)) return { error: 'has_ended' };
   try {
     const child = spawnInside(order);
-    const { pid } = child;
+    const pid = child.pid;
     if (pid === undefined) return await new Promise((done) => child.once('error', (e) => done(failed(e))));
     children.set(id, { id, pid, start_time: Number(statOf(pid)[19]), started_at: Date.now() });
     child.on('error', (error) => log('child error', { id, error: String(error) }));
@@ -134,7 +136,10 @@ const obey = async (order: Order): Promise<object> => {
     return { sent: process.kill(order.group ? -pid : pid, order.signal) };
   }
   if (order.order === 'list') return { children: [...children.values()], unwritten: [...unwritten.keys()] };
-  if (order.order === 'retire') return { retired: idle(), children: children.size };
+  if (order.order === 'retire') {
+    if (idle()) setImmediate(leave, 'retired');
+    return { retired: idle(), children: children.size };
+  }
   return { error: `unknown order ${JSON.stringify(order.order)}` };
 };
 const say = (client: Socket, message: object) => void client.write(`${JSON.stringify(message)}\n`);
@@ -147,18 +152,11 @@ const answer = async (client: Socket, line: string) => {
   } catch (error) {
     say(client, { ref: order.ref, error: String(error) });
   }
-  if (order.order === 'retire' && idle()) client.end(() => leave('retired'));
 };
 const serve = (client: Socket) => {
-  let rest = '';
   clients.add(client);
-  client.setEncoding('utf8').on('error', () => client.destroy());
-  client.on('close', () => clients.delete(client));
-  client.on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) void answer(client, line);
-  });
+  client.on('error', () => client.destroy()).on('close', () => clients.delete(client));
+  createInterface({ input: client }).on('line', (line) => void answer(client, line));
   say(client, { hello: 'drover-holder', protocol, pid: process.pid, boot });
 };
 
