@@ -97,7 +97,8 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
       turnId = id;
     }
     current = usageOf(message.usage) ?? current;
-    tape.modelSpoke();
+    // What is said after the end, by work in the background, does not undo the error that ended the prompt.
+    if (facts.result === null) tape.modelSpoke();
     retriesInARow = 0;
     hopeless = false;
     for (const block of Array.isArray(message.content) ? message.content : []) {

@@ -22,6 +22,7 @@ const startupReasons: Record<string, Cause> = {
   cwd_unavailable: 'workdir_missing',
   cli_version_too_old: 'model_unavailable',
   session_not_found: 'session_not_found',
+  gateway_signin_required: 'auth_missing',
 };
 
 /** `terminal_reason` and `subtype` that say it all. What depends on the text (`api_error`, `image_error`) is not here. */
@@ -35,17 +36,49 @@ const terminalReasons: Record<string, Cause> = {
   rapid_refill_breaker: 'context_overflow',
 };
 
-/** `api_error`: derived by the CLI from the API's body, so it proves that the API spoke where a body exists. */
+/** `api_error`, as documented in sdk.d.ts: derived by the CLI from the API's answer. */
 const apiErrors: Record<string, Cause> = {
   usage_limit_reached: 'usage_limit',
   long_context_credits_required: 'model_unavailable',
+  model_requires_usage_credits: 'model_unavailable',
+  claude_code_version_too_old: 'model_unavailable',
   org_disabled_credential: 'access_denied',
+  api_key_auth_disabled: 'access_denied',
   tool_history_mismatch: 'invalid_request',
-  tls_untrusted_ca: 'tls_failure',
+  pdf_too_large: 'invalid_request',
+  pdf_password_protected: 'invalid_request',
+  media_removed: 'invalid_request',
+  effort_requires_thinking: 'invalid_request',
+  advisor_incompatible: 'invalid_request',
+  field_not_granted: 'invalid_request',
+  safety_monitor_blocked: 'policy_refusal',
   max_output_tokens: 'output_limit',
-  connection_failed: 'network_failure',
 };
-const localApiErrors = new Set(['tls_untrusted_ca', 'connection_failed']);
+
+/** The same, where no API answered or nothing was sent: these prove nothing about a credential. */
+const localApiErrors: Record<string, Cause> = {
+  tls_untrusted_ca: 'tls_failure',
+  tls_cert_signature_failure: 'tls_failure',
+  connection_failed: 'network_failure',
+  no_response: 'network_failure',
+  stream_idle_timeout: 'network_failure',
+  computer_slept: 'network_failure',
+  gateway_content_type: 'malformed_response',
+  empty_completion: 'malformed_response',
+  network_edge_blocked: 'edge_blocked',
+  gateway_signin_required: 'auth_missing',
+  gateway_session_expired: 'auth_missing',
+  invalid_credential_header: 'auth_missing',
+  stored_login_refused: 'auth_missing',
+  named_profile_unusable: 'auth_missing',
+  oauth_refresh_store_refused: 'bad_config',
+  hook_denied: 'bad_config',
+  consent_unanswered: 'model_unavailable',
+  no_allowed_fallback: 'model_unavailable',
+  model_substitution_disabled: 'model_unavailable',
+  autocompact_thrashing: 'context_overflow',
+  message_over_context_limit: 'context_overflow',
+};
 
 /** The assistant's `error` where the class alone is specific. The others (`rate_limit`, `invalid_request`, ...) are too wide. */
 const classes: Record<string, Cause> = {
@@ -76,12 +109,26 @@ interface Failure {
 const lastSignal = (stream: StreamFacts, kind: string): StreamSignal | null =>
   stream.signals.findLast((s) => s.kind === kind && !s.model_output_after) ?? null;
 
-const failureOf = (stream: StreamFacts, result: Json): Failure => {
-  const error = record(lastSignal(stream, 'assistant_error')?.data);
+/** With a terminal event its own message counts whatever came in between; without one, only an error that nothing followed. */
+const renderedError = (stream: StreamFacts, result: Json | null): Json => {
+  if (result === null) return record(lastSignal(stream, 'assistant_error')?.data);
+  const error = record(stream.signals.findLast((s) => s.kind === 'assistant_error')?.data);
+  const said = text(error.text)?.trim() ?? '';
+  const final = (text(result.result) ?? '').trim();
+  // An earlier error that the run had got over has other words than the final one.
+  return said === '' || final === '' || said.slice(0, 200) === final.slice(0, 200) ? error : {};
+};
+
+const failureOf = (stream: StreamFacts, terminal: Json | null): Failure => {
+  const result = terminal ?? {};
+  const error = renderedError(stream, terminal);
   const status = result.api_error_status ?? error.api_error_status;
   const params = record(error.api_error_params ?? result.api_error_params);
   const errors = Array.isArray(result.errors) ? result.errors.filter((e) => typeof e === 'string') : [];
-  const limit = params.rate_limit_info ?? lastSignal(stream, 'rate_limit_rejected')?.data.rate_limit_info;
+  const rejected = stream.signals.findLast(
+    (s) => s.kind === 'rate_limit_rejected' && (terminal !== null || !s.model_output_after),
+  );
+  const limit = params.rate_limit_info ?? rejected?.data.rate_limit_info;
   return {
     status: typeof status === 'number' ? status : null,
     type: text(result.api_error_type) ?? text(error.api_error_type),
@@ -110,11 +157,18 @@ export const claudeTerminal = (stream: StreamFacts, context: Context): Finding |
     const cause = value === null ? undefined : terminalReasons[value];
     if (cause !== undefined) return proven(cause, `result.${key} ${value}`);
   }
+  const reasons = text(result.terminal_reason) ?? text(result.subtype) ?? '';
   const failure = failureOf(stream, result);
   // An event without words: the sentence may stand beside it, on a line of its own.
   if (failure.text === '') failure.text = ownLine(stream, context);
   const api = apiFailure(stream, failure, context);
   if (api !== null) return api;
+  if (
+    /^(error_max_structured_output_retries|malformed_tool_use_exhausted|structured_output_retry_exhausted)$/.test(
+      reasons,
+    )
+  )
+    return { ...proven('malformed_response', `the model's output was not usable: ${reasons}`), retryable: false };
   if (result.terminal_reason === 'aborted_streaming' || result.terminal_reason === 'aborted_tools')
     return proven('killed_unknown', `result.terminal_reason ${result.terminal_reason}: interrupted, not by Drover`);
   return {
@@ -142,7 +196,7 @@ export const claudeSucceeded = (result: Json): boolean =>
 export const claudePending = (stream: StreamFacts, context: Context): Finding | null => {
   const error = lastSignal(stream, 'assistant_error');
   if (error !== null) {
-    const found = apiFailure(stream, failureOf(stream, {}), context);
+    const found = apiFailure(stream, failureOf(stream, null), context);
     if (found !== null) return found;
   }
   const rejected = record(lastSignal(stream, 'rate_limit_rejected')?.data.rate_limit_info);
@@ -189,17 +243,22 @@ const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding 
     ...more,
   });
 
-  if (f.class === 'cloud_credential_error') return finding('auth_failed', { switches: false, renews: true });
-  if (f.apiError !== null && f.apiError in apiErrors) {
-    const cause = apiErrors[f.apiError]!;
-    if (f.apiError === 'connection_failed' && sentence !== null)
-      return { ...finding(sentence.cause), retryable: sentence.retryable };
-    if (f.apiError === 'max_output_tokens' && (f.cut === 'context_window' || sentence?.cause === 'context_overflow'))
-      return finding('context_overflow');
-    if (cause === 'usage_limit' && sentence?.cause !== 'billing')
-      return { ...windowRejected(f.limit ?? {}, f.text, context), why: finding(cause).why };
-    if (cause !== 'usage_limit') return finding(cause, { switches: !localApiErrors.has(f.apiError) });
+  if (f.class === 'cloud_credential_error' || f.apiError === 'provider_credentials')
+    return finding('auth_failed', { switches: false, renews: true });
+  const local = f.apiError === null ? undefined : localApiErrors[f.apiError];
+  if (local !== undefined) {
+    // A refused proxy tunnel and a dead host share `connection_failed`; the sentence tells them apart.
+    const cause = f.apiError === 'connection_failed' && sentence !== null ? sentence.cause : local;
+    const closed = cause === 'edge_blocked';
+    return finding(cause, { switches: false, retryable: closed ? false : undefined });
   }
+  const typedError = f.apiError === null ? undefined : apiErrors[f.apiError];
+  if (f.apiError === 'max_output_tokens' && (f.cut === 'context_window' || sentence?.cause === 'context_overflow'))
+    return finding('context_overflow');
+  // A window of the plan, or a cap on money: the sentence says which.
+  if (typedError === 'usage_limit' && sentence?.cause !== 'billing')
+    return { ...windowRejected(f.limit ?? {}, f.text, context), why: finding(typedError).why };
+  if (typedError !== undefined && typedError !== 'usage_limit') return finding(typedError, { switches: true });
   if (f.code === 'claude_code_version_too_old') return finding('model_unavailable');
   if (f.stopReason === 'refusal') return finding('policy_refusal');
   if (f.class === 'authentication_failed' && f.status === null && sentence?.cause === 'auth_missing') return sentence;
