@@ -29,7 +29,9 @@ export const parseNumstat = (text: string): Changes => {
 
 const changesBetween = async (gitDir: string, base: string, commit: string): Promise<Changes> => {
   const args = ['diff-tree', '-r', '-z', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv', base, commit];
-  return parseNumstat((await git(args, { cwd: gitDir, gitDir, ownerOf: gitDir, timeoutMs: longMs })).stdout);
+  // Comparing two commits needs no index, yet git reads it: one torn by a kill must not hide what changed.
+  const run = { cwd: gitDir, gitDir, index: '/nonexistent/index', ownerOf: gitDir, timeoutMs: longMs };
+  return parseNumstat((await git(args, run)).stdout);
 };
 
 /** What an agent of another user made must be readable for the repository's owner, as whom git runs. */
