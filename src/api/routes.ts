@@ -10,6 +10,7 @@ import { fleetRoutes } from './routes/fleet.ts';
 import { healthRoutes } from './routes/health.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { metricsRoutes } from './routes/metrics.ts';
+import { observabilityRoutes } from './routes/observability.ts';
 import { operatorQueueRoutes } from './routes/operator-queue.ts';
 import { opsRoutes } from './routes/ops.ts';
 import { peopleRoutes } from './routes/people.ts';
@@ -33,6 +34,7 @@ export const routes: readonly RouteModule[] = [
   workRoutes,
   fleetRoutes,
   opsRoutes,
+  observabilityRoutes,
   runnerListRoutes,
   credentialRoutes,
   settingRoutes,

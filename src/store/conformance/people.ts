@@ -297,8 +297,8 @@ export const peopleConformance = (open: () => Promise<OpenedStore>): void => {
       verifies('R8')('never goes back'),
       withStore(async (write, read) => {
         expect(await read('clock_high_water', {})).toBe(0);
-        await write('keep_clock', { steady: 500 });
-        await write('keep_clock', { steady: 400 });
+        await write('keep_clock', { steady: 500 }, 500);
+        await write('keep_clock', { steady: 400 }, 400);
         expect(await read('clock_high_water', {})).toBe(500);
       }),
     );
