@@ -58,7 +58,7 @@ describe('the fleet', () => {
   );
 
   it('takes no limit of the fleet as a free setting, past its bounds', async () => {
-    for (const key of ['agent_call_limit', 'queue_timeout_s']) {
+    for (const key of ['agent_call_limit', 'queue_timeout_s', 'fleet_paused']) {
       const answer = await fleet.api('PUT', `/api/settings/${key}`, { value: 'nonsense' });
       expect([answer.status, answer.body.detail]).toEqual([422, expect.stringContaining('/api/fleet/')]);
     }

@@ -78,4 +78,5 @@ export const capReasons: readonly WaitReason[] = [
 export const fleetSettings = {
   agentCallLimit: 'agent_call_limit',
   queueTimeoutS: 'queue_timeout_s',
+  paused: 'fleet_paused',
 } as const;
