@@ -2,6 +2,7 @@
 import { refuse } from '../../contract/errors.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 import { tell } from './events.ts';
+import { takeResumes } from './take-resumes.ts';
 
 /** The same id again replaces what people set (secret, name, limits) and begins a new record of its state. */
 export const putCredential: WriteVerb<'put_credential'> = async (tx, { credential: c }) => {
@@ -32,8 +33,9 @@ export const putCredential: WriteVerb<'put_credential'> = async (tx, { credentia
       .values({ id: c.id, ...columns })
       .execute();
   await tell(tx, { type: 'credential.changed', data: { credential_id: c.id, name: c.name, state: c.state } });
-  // Work that waited for a credential may run now.
+  // Work that waited for a credential, or for room in its cap, may run now; resumes first.
   tx.stirred.claimable = true;
+  await takeResumes(tx);
   return c;
 };
 
@@ -43,6 +45,7 @@ export const deleteCredential: WriteVerb<'delete_credential'> = async (tx, { id 
   await tx.db.updateTable('agents').set({ credential_id: null }).where('credential_id', '=', id).execute();
   await tell(tx, { type: 'credential.changed', data: { credential_id: id, deleted: true } });
   tx.stirred.claimable = true;
+  await takeResumes(tx);
   return { deleted: true };
 };
 
