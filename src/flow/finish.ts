@@ -23,10 +23,12 @@ export const finish = async (
   const now = deps.kernel.clock.now();
   const verdict = diagnose(facts, { permissionMode: agent.permission_mode ?? 'acceptEdits', now });
   const decision = decide(verdict, {
-    executionId: execution.id,
+    execution_id: execution.id,
     attempt: attempt.number,
-    maxRetries: execution.max_retries,
+    max_retries: execution.max_retries,
     now,
+    cancel_requested: execution.cancel_requested_at !== null,
+    started: facts.spawned_at !== null,
   });
   const item = operatorItem(verdict, facts, agent);
   const { result } = await commit(deps, 'settle', {
