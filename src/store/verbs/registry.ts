@@ -3,6 +3,7 @@ import type { ReadVerbs, WriteVerbs } from '../store.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 import { agentByName, agents } from './agent-reads.ts';
 import { createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { attemptForFinish, attemptOwner, attempts, attemptsToStop, expiredLeases, facts } from './attempt-reads.ts';
 import { audit, auditLog } from './audit.ts';
 import { begin } from './begin.ts';
 import { caller } from './caller.ts';
@@ -11,9 +12,14 @@ import { clearChat, session, sessions } from './chat-sessions.ts';
 import { claimNext } from './claim-next.ts';
 import { credentialEvents, credentials, deleteCredential, putCredential } from './credentials.ts';
 import { enqueue } from './enqueue.ts';
+import { eventsAfter } from './event-reads.ts';
+import { execution, executions, executionsWithTexts } from './execution-reads.ts';
+import { expireBudgets } from './expire-budgets.ts';
 import { fleetLimits } from './fleet-settings.ts';
+import { invariants } from './invariants.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
 import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
+import { occupancy } from './occupancy.ts';
 import { abandonCall, openCall } from './open-call.ts';
 import { answerOperatorItem, operatorItems } from './operator-items.ts';
 import { setPaused } from './pause.ts';
@@ -26,10 +32,15 @@ import { retain } from './retain.ts';
 import { deleteRunner, runners } from './runners.ts';
 import { putSetting, setting, settings } from './settings.ts';
 import { settle } from './settle.ts';
+import { stats } from './stats.ts';
 import { login, user, userByName, users } from './user-reads.ts';
 import { createLogin, createUser, deleteLogin, setPassword } from './users.ts';
+import { longWaits, waits } from './waits.ts';
 
-export const writeVerbs: { [V in keyof WriteVerbs]?: WriteVerb<V> } = {
+/** Bodies of logs have a thread of their own: open.ts. */
+type LogReads = 'log' | 'stored_seq';
+
+export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   create_agent: createAgent,
   update_agent: updateAgent,
   delete_agent: deleteAgent,
@@ -39,6 +50,7 @@ export const writeVerbs: { [V in keyof WriteVerbs]?: WriteVerb<V> } = {
   settle,
   cancel,
   clear_queue: clearQueue,
+  expire_budgets: expireBudgets,
   reap,
   adopt_leases: adoptLeases,
   open_call: openCall,
@@ -65,10 +77,25 @@ export const writeVerbs: { [V in keyof WriteVerbs]?: WriteVerb<V> } = {
   touch_key: touchKey,
 };
 
-export const readVerbs: { [V in keyof ReadVerbs]?: ReadVerb<V> } = {
+export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V> } = {
   agent_by_name: agentByName,
   agents,
   fleet_limits: fleetLimits,
+  execution,
+  executions,
+  executions_with_texts: executionsWithTexts,
+  attempts,
+  facts,
+  attempt_for_finish: attemptForFinish,
+  attempt_owner: attemptOwner,
+  stats,
+  waits,
+  occupancy,
+  long_waits: longWaits,
+  expired_leases: expiredLeases,
+  attempts_to_stop: attemptsToStop,
+  events_after: eventsAfter,
+  invariants,
   ping,
   audit_log: auditLog,
   caller,

@@ -8,7 +8,7 @@ import type { RunOptions } from '../../contract/execution.ts';
 import type { Facts } from '../../contract/facts.ts';
 import { insertInto, lit, statement } from '../statement.ts';
 import type { ClaimRow } from '../store.ts';
-import type { Tx } from '../tx.ts';
+import type { ReadTx, Tx } from '../tx.ts';
 import { agentFrom } from './agent-row.ts';
 import { tell } from './events.ts';
 import { executionFrom, mustHave, type Row } from './execution-row.ts';
@@ -84,7 +84,7 @@ const lastFacts = statement<{ id: string }, { facts: string }>((db, s) =>
 );
 
 /** What the session's CLI said last: which session to resume, and its cumulative cost (R41). */
-export const cliSession = async (tx: Tx, row: Row): Promise<{ id: string | null; cost_before: number | null }> => {
+export const cliSession = async (tx: ReadTx, row: Row): Promise<{ id: string | null; cost_before: number | null }> => {
   const session = row.session_id === null ? undefined : (await sessionOf(tx, { id: row.session_id })).rows[0];
   const id = session?.cli_session_id ?? row.cli_session_id;
   return { id, cost_before: id === null ? null : (session?.cli_cost_total ?? null) };
