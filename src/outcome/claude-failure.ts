@@ -179,9 +179,11 @@ export const claudeTerminal = (stream: StreamFacts, context: Context): Finding |
   };
 };
 
+/** The terminal event says that it failed, so what the model said in between does not take the sentence back. */
 const ownLine = (stream: StreamFacts, context: Context): string => {
   let said = '';
-  lineFinding(stream, (line) => {
+  const ended = { ...stream, lines: stream.lines.map((l) => ({ ...l, model_output_after: false })) };
+  lineFinding(ended, (line) => {
     const found = claudeSentence(line, context);
     if (found !== null) said = line;
     return found;

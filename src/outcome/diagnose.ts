@@ -58,7 +58,7 @@ export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict =
 const findings = (facts: Facts, ending: Ending, table: CliTable, context: Context): (Finding | null)[] => {
   const { stream } = facts;
   if (facts.http !== null) {
-    const answered = httpFinding(facts.http);
+    const answered = httpFinding(facts.http, stream, context);
     return answered.cause === 'success' ? [answered] : [notStarted(facts), intent(facts), answered];
   }
   const plain = stream.cli === 'command' || (stream.cli === 'any' && stream.result === null);
@@ -178,12 +178,12 @@ const nothingKnown = (facts: Facts, ending: Ending): Finding => {
     return simple('no_result', 'exit 0 without a terminal event', { retryable: seen });
   if (ending.exitCode === null && (facts.spawned_at !== null || stream.bytes > 0))
     return simple('killed_unknown', 'it is gone, and nobody saw how it ended', { confidence: 'unknown' });
-  const silent = !spokenLines(stream).some((l) => !/exited with (code|status) \d+:?$/.test(l.text));
+  // These CLIs say why on stdout. When it has no word of theirs, the reason was lost: it may have been a login or a limit.
+  const lost = stream.cli !== 'command' && stream.cli !== 'any' && !spokenLines(stream).some(onStdout);
   return simple('unknown', `exit ${ending.exitCode ?? 'not known'}, and nothing says why`, {
     confidence: 'unknown',
     retryable: false,
-    // The CLI's own words are not in this evidence: they may have named a login or a limit.
-    switches: silent && stream.cli !== 'command' && stream.signals.length === 0 ? null : false,
+    switches: lost ? null : false,
   });
 };
 

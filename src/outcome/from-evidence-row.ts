@@ -61,13 +61,18 @@ export const parseEvidenceLine = (text: string, line: number): EvidenceRow => {
 
 const lines = (text: string | null | undefined): string[] => (text ?? '').split(/\r?\n/);
 
-/** An event, or the rest of one whose beginning was cut off with the tail. */
-const looksLikeEvent = (line: string): boolean => /^\s*\{"|^\s*\{\s*"|"\s*[}\]]+\s*$|[}\]]{2}\s*$/.test(line);
+/** Events, also when the tail begins in the middle of one: then its first line closes more than it opens. */
+const hasEvents = (stdout: string[]): boolean => {
+  if (stdout.some((line) => /^\s*\{\s*"/.test(line))) return true;
+  const first = stdout[0] ?? '';
+  const count = (brace: string) => first.split(brace).length - 1;
+  return /[}\]"]\s*$/.test(first) && count('}') > count('{') && first.includes('"');
+};
 
 export const factsFromRow = (row: EvidenceRow): Facts => {
   const stdout = lines(row.stdout_tail);
   const result = row.result_event ?? null;
-  const textMode = result === null && !stdout.some(looksLikeEvent);
+  const textMode = result === null && !hasEvents(stdout);
   const reader = createReader(row.cli, { textMode });
   for (const line of stdout) reader.line('stdout', line, null);
   for (const line of lines(row.stderr_tail)) reader.line('stderr', line, null);

@@ -3,8 +3,9 @@
  * never moves a credential, and a 503 alone is never a login. Before acceptance nothing ran, so the next try is safe; after
  * it nothing is sent twice.
  */
-import type { HttpFacts } from '../contract/facts.ts';
-import type { Finding } from './finding.ts';
+import type { HttpFacts, StreamFacts } from '../contract/facts.ts';
+import { claudeSucceeded, claudeTerminal } from './claude-failure.ts';
+import type { Context, Finding } from './finding.ts';
 
 const answer = (cause: Finding['cause'], why: string, more: Partial<Finding> = {}): Finding => ({
   cause,
@@ -14,7 +15,7 @@ const answer = (cause: Finding['cause'], why: string, more: Partial<Finding> = {
   ...more,
 });
 
-export const httpFinding = (http: HttpFacts): Finding => {
+export const httpFinding = (http: HttpFacts, stream: StreamFacts, context: Context): Finding => {
   if (http.connect_error !== null)
     return answer('agent_unreachable', `the connection failed: ${http.connect_error}`, {
       retryable: !http.accepted,
@@ -26,13 +27,20 @@ export const httpFinding = (http: HttpFacts): Finding => {
   const ended = http.termination_reason ?? '';
   if (/cancel|terminate_request/i.test(ended)) return answer('cancelled', why);
   switch (http.status) {
-    case 200:
-      return answer('success', why, { confidence: 'proven' });
+    case 200: {
+      if (stream.result !== null && claudeSucceeded(stream.result))
+        return answer('success', why, { confidence: 'proven' });
+      // Its log is the CLI's own stream, handed on by a service: the cause counts, a switch cannot be decided.
+      const told = claudeTerminal(stream, context);
+      return told === null ? answer('cancelled', `${why}: not a success`) : { ...told, switches: null };
+    }
     case 400:
       return answer('model_unavailable', why);
     case 401:
     case 403:
       return answer('auth_missing', why);
+    case 404:
+      return answer('no_result', `${why}: it does not know the execution`, { retryable: false });
     case 422:
       return answer('max_turns', why);
     case 429:

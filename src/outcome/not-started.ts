@@ -96,12 +96,13 @@ const spawnErrorOf = (code: string, path: string): SpawnError => ({
   binary_exists: null,
 });
 
+/** The runner refused, or failed, before a process existed. Its codes are its own; an errno is a fault of its host. */
 const prepareFinding = ({ code, message }: { code: string; message: string }): Finding => {
-  const why = `refused before the start: ${message}`;
-  if (/^(ENOSPC|EDQUOT|EMFILE|ENFILE|disk)/i.test(code)) return start('host_resource_exhausted', why);
-  if (/E2BIG|too_long/i.test(code)) return start('spawn_args_too_long', why);
-  if (/not_executable|EACCES/i.test(code)) return start('spawn_not_executable', why);
-  if (/(executable|binary|program|command).*(missing|not_found)/i.test(code)) return start('spawn_not_found', why);
-  if (/work_?(space|dir)|cwd|worktree/i.test(code)) return start('workdir_missing', why);
+  const why = `before the start: ${message}`;
+  if (code === 'runner_restarted') return start('runner_lost', why);
+  if (code === 'workdir_missing' || code === 'workspace_missing') return start('workdir_missing', why);
+  if (/^(ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(code)) return start('host_resource_exhausted', why);
+  if (code === 'runner_fault' || /^E[A-Z0-9]+$/.test(code))
+    return { ...start('unknown', why, 'unknown'), retryable: false };
   return start('bad_config', why);
 };
