@@ -12,7 +12,7 @@ import type { Kernel } from '../kernel/kernel.ts';
 import type { AdapterHost } from './adapters/adapter.ts';
 import { createBallast } from './ballast.ts';
 import { startClaims } from './claims.ts';
-import { type AgentUser, agentUser, giveDirectory, giveFile, letPass } from './launchers/agent-user.ts';
+import { type AgentUser, agentUser, giveToAgent } from './launchers/agent-user.ts';
 import { holderSocket } from './launchers/holder-start.ts';
 import { createProcessLauncher } from './launchers/process-launcher.ts';
 import { bootId } from './launchers/proof.ts';
@@ -160,10 +160,7 @@ const adapterHost = (
   get isolation() {
     return isolation();
   },
-  async ownedByAgent(path, kind) {
-    if (user === null) return;
-    letPass(o.home, dirname(path));
-    if (kind === 'file') giveFile(user, path);
-    else giveDirectory(user, o.home, path);
+  ownedByAgent(path) {
+    if (user !== null) giveToAgent(user, o.home, path);
   },
 });

@@ -18,7 +18,7 @@ export interface AdapterHost {
   /** A process is held by user or container, so that `bypassPermissions` cannot touch the host. */
   isolation: 'none' | 'user' | 'container';
   /** Gives what the agent must read or write to the user it runs as; nothing to do when that is ours. */
-  ownedByAgent(path: string, kind: 'directory' | 'file'): Promise<void>;
+  ownedByAgent(path: string): void;
 }
 
 /** One run, ready to be spawned. Secrets stand in `env` only, never in `argv` (R45). */

@@ -33,6 +33,6 @@ export const claudeConfigDir = async (
   const projects = join(home, 'runner', 'agents', safeName(agentId), 'projects');
   for (const made of [dir, projects]) await mkdir(made, { recursive: true, mode: 0o700 });
   await linkTo(projects, join(dir, 'projects'));
-  for (const made of [dir, dirname(projects), projects]) await ownedByAgent(made, 'directory');
+  for (const made of [dir, dirname(projects), projects]) ownedByAgent(made);
   return dir;
 };

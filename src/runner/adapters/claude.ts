@@ -48,9 +48,9 @@ const writePrompt = async (claim: ClaimedWork, host: AdapterHost): Promise<strin
   if (parts.length === 0) return null;
   const path = promptPath(host.home, claim);
   await mkdir(agentDir(host.home, claim.agent.id), { recursive: true, mode: 0o700 });
-  await host.ownedByAgent(agentDir(host.home, claim.agent.id), 'directory');
+  host.ownedByAgent(agentDir(host.home, claim.agent.id));
   await writeFile(path, parts.join('\n\n'), { mode: 0o600 });
-  await host.ownedByAgent(path, 'file');
+  host.ownedByAgent(path);
   return path;
 };
 
