@@ -109,11 +109,6 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 const main = async () => {
   const config = readConfig();
   const s = await start(config);
-  say(`Drover is ready: ${s.url}`);
-  say(`  sign in   with the token in ${join(config.home, 'owner.token')} at the first visit`);
-  say('  try it    bin/drover demo (five agents that end in five ways; needs no key)');
-  say('  stop      Ctrl-C; agents that run stay with the holder and are picked up by the next start');
-
   let leaving = false;
   const leave = async () => {
     if (leaving) {
@@ -139,6 +134,10 @@ const main = async () => {
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void leave());
+  say(`Drover is ready: ${s.url}`);
+  say(`  sign in   with the token in ${join(config.home, 'owner.token')} at the first visit`);
+  say('  try it    bin/drover demo (five agents that end in five ways; needs no key)');
+  say('  stop      Ctrl-C; agents that run stay with the holder and are picked up by the next start');
 };
 
 main().catch((error) => {

@@ -35,6 +35,13 @@ export const claimFor = async (deps: Deps, runnerId: string, request: ClaimReque
   const result = await commit(deps, 'claim_next', {
     runner_id: runnerId,
     room: request.room,
+    about: {
+      host: request.host,
+      boot_id: request.boot_id,
+      version: request.version,
+      isolation: request.isolation,
+      cgroup: request.cgroup,
+    },
     labels: request.labels,
     max,
     lease_ms: limits.leaseMs,

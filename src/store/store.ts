@@ -61,9 +61,18 @@ export interface EnqueueArgs {
 }
 export type EnqueueResult = { execution: ExecutionRow; replay: boolean; queue_position: number } | Refusal;
 
+/** What a runner says of its host and itself. */
+export interface RunnerAbout {
+  host: string;
+  boot_id: string;
+  version: string;
+  isolation: string;
+  cgroup: string;
+}
 export interface ClaimNextArgs {
   runner_id: string;
   room: RunnerRoom;
+  about: RunnerAbout;
   labels: string[];
   max: number;
   lease_ms: number;

@@ -142,7 +142,10 @@ export const install = async (env: Record<string, string> = {}): Promise<Install
       readdirSync('/proc')
         .filter(
           (p) =>
-            /^\d+$/.test(p) && Number(p) !== process.pid && environOf(p).includes(home) && cmdlineOf(p).includes(word),
+            /^\d+$/.test(p) &&
+            Number(p) !== process.pid &&
+            (environOf(p) + cmdlineOf(p)).includes(home) &&
+            cmdlineOf(p).includes(word),
         )
         .map(Number),
     async end() {

@@ -18,7 +18,7 @@ import { keepLimits, takeResume } from './take-resumes.ts';
 import { recordSpans } from './wait-spans.ts';
 
 export const claimNext: WriteVerb<'claim_next'> = async (tx, args) => {
-  const host = await runnerSeen(tx, args.runner_id, args.room);
+  const host = await runnerSeen(tx, args.runner_id, args.room, args.about);
   await keepLimits(tx, args.limits);
   const ripened = await ripen(tx);
   const { world, scanned: counted } = await loadWorld(tx, args.limits);

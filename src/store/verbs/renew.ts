@@ -71,7 +71,7 @@ const extend = statement<
 );
 
 export const renew: WriteVerb<'renew'> = async (tx, args) => {
-  await runnerSeen(tx, args.runner_id, args.room);
+  await runnerSeen(tx, args.runner_id, args.room, null);
   const answers: Answer[] = [];
   for (const item of args.attempts) {
     const done = await tx.alone(() => renewOne(tx, item, args.lease_ms));
