@@ -1,0 +1,14 @@
+/** What the conformance suite needs of an engine: an empty store, and the plans of the statements that ran. */
+import type { Log } from '../../kernel/log.ts';
+import type { At, ReadVerbs, WriteVerbs, Written } from '../store.ts';
+
+export interface EngineUnderTest {
+  write<V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0] & At): Promise<Written<V>>;
+  read<V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]): Promise<ReadVerbs[V][1]>;
+  /** Each statement that ran on the table, with the lines of its plan that read the whole of it. */
+  wholeTableReads(table: string): Promise<{ sql: string; plan: string[] }[]>;
+  /** Statements by hand: to plant rows that no verb would write. */
+  plant(sql: string): Promise<void>;
+  end(): Promise<void>;
+}
+export type OpenEngine = (log?: Log) => Promise<EngineUnderTest>;

@@ -1,0 +1,64 @@
+/**
+ * The SQLite engine without its threads, for the suite: the same group commit, the same handles, one file. The threads around
+ * them have tests of their own (open.test.ts).
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { groupCommit } from '../engines/group-commit.ts';
+import { readSnapshot } from '../engines/read-snapshot.ts';
+import { openSqlite } from '../engines/sqlite-handle.ts';
+import { migrateSqlite } from '../migrations/migrate-sqlite.ts';
+import type { At, ReadVerbs, Stirred, WriteVerbs, Written } from '../store.ts';
+import type { EngineUnderTest } from './engine.ts';
+
+export const sqliteInProcess = async (): Promise<
+  EngineUnderTest & { commits(orders: { verb: string; args: At }[]): Promise<unknown[]> }
+> => {
+  const dir = mkdtempSync(join(tmpdir(), 'drover-store-'));
+  const writer = openSqlite(join(dir, 'drover.db'), 'write');
+  // The disk's truth is not what these tests look at: no fsync makes thousands of commits cheap.
+  writer.db.exec('PRAGMA synchronous = OFF');
+  migrateSqlite(writer.db, { backups: dir, now: 0 });
+  const reader = openSqlite(join(dir, 'drover.db'), 'read');
+  const commit = groupCommit(writer);
+  const read = readSnapshot(reader);
+  let latest: At = { now: 0, steady: 0 };
+  const plansOf = (handle: typeof writer, table: string) =>
+    handle
+      .seen()
+      .filter((sql) => /^\s*(select|insert|update|delete|with)/i.test(sql) && sql.includes(table))
+      .map((sql) => ({
+        sql,
+        plan: (handle.db.prepare(`explain query plan ${sql}`).all() as { detail: string }[]).map((p) => p.detail),
+      }));
+  return {
+    async write<V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0] & At) {
+      latest = { now: args.now, steady: args.steady };
+      const [o] = await commit([{ verb, args }]);
+      if (!o!.ok) throw o!.error;
+      return { result: o!.result, stirred: o!.stirred as Stirred } as Written<V>;
+    },
+    read: <V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]) =>
+      read({ verb, args, at: latest }) as Promise<ReadVerbs[V][1]>,
+    async commits(orders) {
+      return commit(orders);
+    },
+    async wholeTableReads(table) {
+      const scan = new RegExp(`^SCAN ${table}\\b`);
+      return [...plansOf(writer, table), ...plansOf(reader, table)].filter(({ plan }) =>
+        plan.some((p) => scan.test(p)),
+      );
+    },
+    async plant(sql) {
+      writer.db.exec('PRAGMA ignore_check_constraints = ON');
+      writer.db.exec(sql);
+      writer.db.exec('PRAGMA ignore_check_constraints = OFF');
+    },
+    async end() {
+      reader.close();
+      writer.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,5 @@
+/** The suite on SQLite. */
+import { lifeConformance } from './life.ts';
+import { sqliteInProcess } from './sqlite-in-process.ts';
+
+lifeConformance(sqliteInProcess);
