@@ -161,6 +161,19 @@ describe.each([
     },
   );
 
+  it.skipIf(why !== null || cgroup === null)(
+    verifies('R27')(`the quickest grandchild is born inside (needs a cgroup; ${why ?? 'here is one'})`),
+    async () => {
+      for (let i = 0; i < 10; i++) {
+        const held = await bench.run(`q${i}`, ['/bin/sh', '-c', 'setsid cat /proc/self/cgroup & wait']);
+        await held.exited;
+        expect(bench.text(`q${i}`, 'stdout')).toMatch(new RegExp(`/drover-[0-9a-f]{8}-q${i}$`, 'm'));
+      }
+      const own = readFileSync(`/proc/${bench.holderPid()}/cgroup`, 'utf8');
+      expect(own).not.toMatch(/drover-[0-9a-f]{8}-q/);
+    },
+  );
+
   it('says by what memory is held', async () => {
     const held = await bench.run('t5', ['/bin/true'], { memory_bytes: 64 * 1024 ** 2 });
     await held.exited;

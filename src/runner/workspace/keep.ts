@@ -82,7 +82,8 @@ export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk):
     keep_error: workspace.note,
   };
   if (repository === null || gitDir === null) {
-    forget(home, execution);
+    // The record of a copy stays with it: a retry then goes on there, and never takes finished work for half a copy.
+    if (mode !== 'copy') forget(home, execution);
     return kept;
   }
   try {
@@ -102,7 +103,7 @@ export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk):
     Object.assign(kept, { ref, commit, keep_error: leftOut ?? workspace.note });
     if (workspace.base !== null) Object.assign(kept, await changesBetween(gitDir, workspace.base, commit));
     if (stay) return kept;
-    if (mode === 'worktree') removeWorktree(root, gitDir, repository);
+    if (mode === 'worktree') await removeWorktree(root, gitDir, repository);
     if (mode === 'copy') rmSync(root, { recursive: true, force: true });
     forget(home, execution);
   } catch (error) {

@@ -2,7 +2,7 @@
  * Before the spawn: from what the agent says to a directory to start in. What a person set wrongly is a problem with advice,
  * never an exception; a mode that was asked for is never quietly replaced by another one.
  */
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyTree } from './copy-tree.ts';
 import { GitFailed, git, longMs } from './git.ts';
@@ -59,9 +59,15 @@ const baseOf = async (ask: WorkspaceAsk, { git_dir, top, prefix }: Repository): 
 /** Of an earlier attempt of the same execution. */
 const firstBase = (ask: WorkspaceAsk, gitDir: string) => commitOf(gitDir, baseRefOf(ask.execution));
 
+/** Without a record no agent has been in there: it is what a runner that was killed in the middle of preparing left. */
+const discardHalfMade = (ask: WorkspaceAsk, root: string): void => {
+  if (findWorkspace(ask.home, ask.execution) === null) rmSync(root, { recursive: true, force: true });
+};
+
 const inWorktree = async (ask: WorkspaceAsk, repository: Repository): Promise<Workspace> => {
-  const root = join(places(ask.home).worktrees, ask.place ?? ask.execution);
+  const root = join(places(ask.home).worktrees, ask.execution);
   const resume = ask.resume_ref === null ? null : await commitOf(repository.git_dir, ask.resume_ref);
+  discardHalfMade(ask, root);
   const found = await findWorktree(root, repository);
   const tree =
     found ??
@@ -81,8 +87,9 @@ const inWorktree = async (ask: WorkspaceAsk, repository: Repository): Promise<Wo
 };
 
 const inCopy = async (ask: WorkspaceAsk, dir: string, repository: Repository | null): Promise<Workspace | string> => {
-  const root = join(places(ask.home).copies, ask.place ?? ask.execution);
+  const root = join(places(ask.home).copies, ask.execution);
   const cwd = join(root, repository?.prefix ?? '');
+  discardHalfMade(ask, root);
   const found = existsSync(cwd);
   const problem = found ? null : await copyTree(dir, cwd);
   if (problem !== null) return problem;

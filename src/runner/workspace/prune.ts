@@ -1,7 +1,7 @@
 /**
  * At the start of a runner: workspaces that nobody works in any more (the runner was killed before it kept them and their attempt
  * is not known now). Their trees are kept under refs/drover/EXECUTION/left and only then removed; one that cannot be kept
- * stays and is tried again at the next start. Directories without a record (a copy outside of git) are never touched.
+ * stays and is tried again at the next start. A copy outside of git is never touched.
  */
 import { type Kept, keep } from './keep.ts';
 import { findWorkspace, rememberedExecutions } from './workspace.ts';
@@ -11,7 +11,8 @@ export const pruneWorkspaces = async (home: string, inUse: ReadonlySet<string>):
   for (const execution of rememberedExecutions(home)) {
     if (inUse.has(execution)) continue;
     const workspace = findWorkspace(home, execution);
-    if (workspace) kept.push(await keep({ home, workspace, attempt: 'left' }));
+    if (workspace && !(workspace.mode === 'copy' && workspace.repository === null))
+      kept.push(await keep({ home, workspace, attempt: 'left' }));
   }
   return kept;
 };

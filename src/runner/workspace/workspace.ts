@@ -18,11 +18,6 @@ export interface WorkspaceAsk {
   agent: Pick<ClaimedAgent, 'name' | 'workspace' | 'workspace_mode' | 'max_parallel_tasks'>;
   /** The tree of an earlier attempt to go on from. */
   resume_ref: string | null;
-  /**
-   * Names the directory of a worktree or copy; the execution's id when left out. Callers whose CLI finds its session by the
-   * working directory give the session's id: its turns then meet at one path.
-   */
-  place?: string;
 }
 
 /** The repository whose objects and refs keep the tree. */

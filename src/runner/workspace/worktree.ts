@@ -1,11 +1,13 @@
 /**
  * A git worktree of its own for an execution: detached, so that no branch is taken or moved, under DROVER_HOME. Made, found
  * again when an earlier attempt left it (a crash, a tree that could not be kept), and removed when its tree has been kept.
+ * A session does not hang on the path: Claude Code 2.1.332 resumes one by its id from any directory (tried).
  */
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { letPass } from '../launchers/agent-user.ts';
 import { actAs, GitFailed, git, longMs } from './git.ts';
+import { inTurn } from './in-turn.ts';
 import type { Repository } from './workspace.ts';
 
 /** In the worktree's git directory: what it began from. */
@@ -50,14 +52,17 @@ export const makeWorktree = async (
   const run = { cwd: repository.top, ownerOf: repository.git_dir, timeoutMs: longMs };
   let gitDir: string | null = null;
   try {
-    // Force: the path may still be registered although it was deleted.
-    await git(['worktree', 'add', '--force', '--detach', '--quiet', root, commit], run);
+    // Force: the path may still be registered although it was deleted. Without the checkout, which may take long and is safe
+    // beside others; the adding itself reads the half-made records of others and dies of them (seen with six at once).
+    const add = ['worktree', 'add', '--force', '--detach', '--no-checkout', '--quiet', root, commit];
+    await inTurn(repository.common_dir, () => git(add, run));
+    await git(['reset', '--hard', '--quiet'], { ...run, cwd: root });
     gitDir = await gitDirOf(root, repository);
     if (gitDir === null) throw new GitFailed(['worktree'], `${root} did not become a worktree`, false);
     writeFileSync(join(gitDir, baseFile), commit);
     return { root, git_dir: gitDir, base: commit };
   } catch (error) {
-    removeWorktree(root, gitDir ?? (await gitDirOf(root, repository).catch(() => null)), repository);
+    await removeWorktree(root, gitDir ?? (await gitDirOf(root, repository).catch(() => null)), repository);
     throw error;
   }
 };
@@ -66,8 +71,8 @@ export const makeWorktree = async (
  * The directory and git's record of it, and no other: `git worktree prune` would also forget a person's worktree on a disk
  * that is not mounted now.
  */
-export const removeWorktree = (root: string, gitDir: string | null, repository: Repository): void => {
+export const removeWorktree = async (root: string, gitDir: string | null, repository: Repository): Promise<void> => {
   rmSync(root, { recursive: true, force: true });
-  if (gitDir !== null && dirname(gitDir) === join(repository.common_dir, 'worktrees'))
-    rmSync(gitDir, { recursive: true, force: true });
+  if (gitDir === null || dirname(gitDir) !== join(repository.common_dir, 'worktrees')) return;
+  await inTurn(repository.common_dir, async () => rmSync(gitDir, { recursive: true, force: true }));
 };
