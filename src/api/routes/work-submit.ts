@@ -74,7 +74,6 @@ const give = async (
   const { body } = request;
   const gone = open.signalOf(reply);
   const key = idempotencyKey(request);
-  const waitMs = body.async_mode === true ? 0 : preferredWaitMs(request);
   const asked = executionRequest(kind, request, key);
   const answer = await submit(
     deps,
@@ -93,9 +92,11 @@ const give = async (
     return presentAccepted(execution, asked.message, queued);
   };
   if (body.async_mode === true) return accepted();
+  const waitMs = preferredWaitMs(request);
   if (waitMs !== null) reply.header('preference-applied', `wait=${waitMs / 1000}`);
 
-  if (!isTerminal(execution.status) && !(await deps.endings.wait(execution.id, waitMs, gone))) return accepted();
+  const ended = isTerminal(execution.status) || (waitMs !== 0 && (await deps.endings.wait(execution.id, waitMs, gone)));
+  if (!ended) return accepted();
   const row = orNotFound(await deps.store.read('execution', { id: execution.id }), 'execution');
   if (row.status !== 'success') return presentError(reply, presentEnding(row, deps.kernel.clock.now()));
   const { log } = await readLog(deps, row.id, logBound);

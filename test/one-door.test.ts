@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { parseSync } from 'oxc-parser';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commit } from '../src/record/commit.ts';
+import { type Fleet, openFleet } from './support/fleet.ts';
+import { verifies } from './support/verifies.ts';
+
+const src = resolve('src');
+const sources = readdirSync(src, { withFileTypes: true, recursive: true })
+  .filter((e) => e.isFile() && /\.ts$/.test(e.name) && !/\.test\.ts$/.test(e.name))
+  .map((e) => join(e.parentPath, e.name));
+
+/** The strings a program uses as values: verbs of the store are named by them. */
+const strings = (file: string, text: string): Set<string> => {
+  const found = new Set<string>();
+  const walk = (node: unknown): void => {
+    if (Array.isArray(node)) for (const child of node) walk(child);
+    if (typeof node !== 'object' || node === null) return;
+    const n = node as { type?: string; value?: unknown; params?: unknown; id?: unknown };
+    // Types name verbs too (`WriteVerbs['cancel']`), and call none.
+    if (n.type?.startsWith('TS') && n.type !== 'TSAsExpression' && n.type !== 'TSSatisfiesExpression') return;
+    if (n.type === 'Literal' && typeof n.value === 'string') found.add(n.value);
+    for (const value of Object.values(node)) walk(value);
+  };
+  walk(parseSync(file, text).program);
+  return found;
+};
+
+const usersOf = (verb: string): string[] =>
+  sources
+    .map((file) => ({ name: relative(src, file), text: readFileSync(file, 'utf8'), file }))
+    .filter(({ name, text }) => !name.startsWith('store/') && text.includes(verb))
+    .filter(({ file, text }) => strings(file, text).has(verb))
+    .map(({ name }) => name);
+
+describe('one way in, one tail', () => {
+  it(verifies('R4')('only flow/submit.ts may put work into the queue'), () => {
+    expect(usersOf('enqueue')).toEqual(['flow/submit.ts']);
+  });
+
+  it(
+    verifies('R4')(
+      'only flow/begin.ts hands work out, only flow/finish.ts records an ending, by a verdict of outcome/',
+    ),
+    () => {
+      expect(usersOf('claim_next')).toEqual(['flow/begin.ts']);
+      expect(usersOf('settle')).toEqual(['flow/finish.ts']);
+      const finish = readFileSync(join(src, 'flow/finish.ts'), 'utf8');
+      expect(finish).toMatch(/import \{[^}]*\bdiagnose\b[^}]*\} from '\.\.\/outcome\/diagnose\.ts'/);
+    },
+  );
+
+  it('finds a second door when there is one', () => {
+    expect([...strings('x.ts', "await commit(deps, 'enqueue', args);")]).toContain('enqueue');
+    expect([...strings('x.ts', "type A = WriteVerbs['enqueue'];")]).not.toContain('enqueue');
+  });
+});
+
+describe('every route', () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await openFleet();
+  });
+  afterAll(() => fleet.end());
+
+  it(verifies('R4')('called with what would be work, makes an execution only where work is given'), async () => {
+    const { paths } = (await fleet.api('GET', '/openapi.json')).body as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const verbs: string[] = [];
+    const { store } = fleet.deps;
+    const write = store.write.bind(store);
+    store.write = (verb, args) => {
+      verbs.push(verb);
+      return write(verb, args);
+    };
+    const body = { message: 'work', name: 'worker', command: ['cat'], adapter: 'command', value: 'x', reason: 'none' };
+    const giving: string[] = [];
+    let called = 0;
+    for (const [path, methods] of Object.entries(paths))
+      for (const method of Object.keys(methods)) {
+        // A stream does not answer; it reads and writes nothing.
+        if (/\/(stream|events)$/.test(path) && method === 'get') continue;
+        // Each call meets an agent that takes work, whatever the calls before it did.
+        const worker = (await store.read('agent_by_name', { name: 'worker' })) ?? (await fleet.agent('worker'));
+        await commit(fleet.deps, 'update_agent', { id: worker.id, patch: { desired_state: 'running' } });
+        verbs.length = 0;
+        const url = path.replace('{name}', 'worker').replace(/\{\w+\}/g, 'some-id');
+        await fleet.api(method.toUpperCase(), url, method === 'get' ? undefined : body, { prefer: 'wait=0' });
+        called++;
+        if (verbs.includes('enqueue')) giving.push(`${method} ${path}`);
+        await fleet.clock.advance(0);
+      }
+    expect(called).toBeGreaterThan(30);
+    expect(giving.sort()).toEqual(['post /api/agents/{name}/chat', 'post /api/agents/{name}/task']);
+  });
+});
