@@ -71,19 +71,22 @@ describe('the fleet', () => {
     await fleet.runner.begin(work!);
     expect((await fleet.api('POST', '/api/fleet/pause')).body).toEqual({ paused: true });
     const second = await queue();
-    expect((await fleet.runner.poll({ max: 8, wait_ms: 0 })).claims).toEqual([]);
+    const next = fleet.runner.claim();
     expect((await fleet.api('GET', '/api/fleet/limits')).body).toMatchObject({ paused: true, running: 1, queued: 1 });
     await fleet.runner.finish(work!);
     expect((await fleet.row(first)).status).toBe('success');
+    expect(await fleet.row(second)).toMatchObject({ status: 'queued', wait: { reason: 'fleet_paused' } });
     expect((await fleet.api('POST', '/api/fleet/resume')).body).toEqual({ paused: false });
-    expect((await fleet.runner.claim()).map((c) => c.execution_id)).toEqual([second]);
+    expect((await next).map((c) => c.execution_id)).toEqual([second]);
   });
 
   it('says critical without a runner, healthy with one, degraded while paused', async () => {
     await agent();
     const overall = async () => (await fleet.api('GET', '/api/ops/fleet/health')).body.overall;
     expect(await overall()).toBe('critical');
-    await fleet.runner.poll({ max: 0, wait_ms: 0 });
+    await queue();
+    const [work] = await fleet.runner.claim();
+    await fleet.runner.run(work!);
     expect(await overall()).toBe('healthy');
     await fleet.api('POST', '/api/fleet/pause');
     expect(await overall()).toBe('degraded');

@@ -7,8 +7,10 @@ export interface EngineUnderTest {
   read<V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]): Promise<ReadVerbs[V][1]>;
   /** Each statement that ran on the table, with the lines of its plan that read the whole of it. */
   wholeTableReads(table: string): Promise<{ sql: string; plan: string[] }[]>;
-  /** Statements by hand: to plant rows that no verb would write. */
+  /** A statement by hand: what no verb would do to a row. */
   plant(sql: string): Promise<void>;
+  /** From now on every change of this execution fails: a row that nothing can heal. */
+  breakRow(id: string): Promise<void>;
   end(): Promise<void>;
 }
 export type OpenEngine = (log?: Log) => Promise<EngineUnderTest>;

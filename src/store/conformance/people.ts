@@ -356,11 +356,11 @@ export const peopleConformance = (open: () => Promise<OpenedStore>): void => {
         await write('create_agent', { agent: agent() });
         const once = { idempotency: { scope: 'user:u1', key: 'k', body_hash: 'h' } };
         await write('enqueue', work('e1', once), 1_000);
-        const later = 1_000 + limits.idempotencyMs;
+        const later = 1_000 + limits.idempotencyMs - 1;
         await write('retain', { events_before: 0, executions_before: 0, max: 100 }, later);
         expect(await write('enqueue', work('e2', once), later)).toMatchObject({ replay: true });
-        await write('retain', { events_before: 0, executions_before: 0, max: 100 }, later + 1);
-        expect(await write('enqueue', work('e3', once), later + 1)).toMatchObject({ replay: false });
+        await write('retain', { events_before: 0, executions_before: 0, max: 100 }, later + 2);
+        expect(await write('enqueue', work('e3', once), later + 2)).toMatchObject({ replay: false });
         expect((await read('executions', { limit: 10 })).map((e) => e.id)).toEqual(['e3', 'e1']);
       }),
     );

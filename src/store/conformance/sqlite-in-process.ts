@@ -50,11 +50,11 @@ export const sqliteInProcess = async (): Promise<
         plan.some((p) => scan.test(p)),
       );
     },
-    async plant(sql) {
-      writer.db.exec('PRAGMA ignore_check_constraints = ON');
-      writer.db.exec(sql);
-      writer.db.exec('PRAGMA ignore_check_constraints = OFF');
-    },
+    plant: async (sql) => writer.db.exec(sql),
+    breakRow: async (id) =>
+      writer.db.exec(
+        `create trigger odd_${id} before update on executions when old.id = '${id}' begin select raise(abort, 'odd'); end`,
+      ),
     async end() {
       reader.close();
       writer.close();

@@ -1,5 +1,11 @@
 /** The suite on SQLite. */
+import { budgetsConformance } from './budgets.ts';
+import { leasesConformance } from './leases.ts';
 import { lifeConformance } from './life.ts';
+import { limitsConformance } from './limits.ts';
 import { sqliteInProcess } from './sqlite-in-process.ts';
 
 lifeConformance(sqliteInProcess);
+limitsConformance(sqliteInProcess);
+budgetsConformance(sqliteInProcess);
+leasesConformance(sqliteInProcess);
