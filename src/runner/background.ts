@@ -7,7 +7,7 @@ import type { LineSeen } from '../evidence/reader.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 /** MCP servers and hooks of a healthy CLI close within a few seconds of its result. */
-const graceMs = 30_000;
+export const afterResultMs = 30_000;
 
 export interface AfterResult {
   seen(line: LineSeen): void;
@@ -19,7 +19,7 @@ const openTasks = (event: Record<string, unknown> | null): number | null =>
     ? event.tasks.length
     : null;
 
-export const watchAfterResult = (clock: Clock, onHang: () => void, ms = graceMs): AfterResult => {
+export const watchAfterResult = (clock: Clock, onHang: () => void, ms = afterResultMs): AfterResult => {
   let terminal = false;
   let open = 0;
   let cancel = () => {};

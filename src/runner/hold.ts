@@ -43,7 +43,8 @@ export const holdProcess = (
     () => stop('deadline', `${claim.timeout_s} s`),
     passedBefore(state, held),
   );
-  const after = watchAfterResult(clock, () => stop('teardown', 'no word for 30 s after the result'));
+  const silence = `silent for ${parts.afterResultMs / 1000} s after its result`;
+  const after = watchAfterResult(clock, () => stop('teardown', silence), parts.afterResultMs);
 
   control.proof = held.proof;
   control.startedAt = held.started_at;

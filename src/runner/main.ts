@@ -10,6 +10,7 @@ import { version } from '../contract/version.ts';
 import { createReader } from '../evidence/create.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { AdapterHost } from './adapters/adapter.ts';
+import { afterResultMs } from './background.ts';
 import { createBallast } from './ballast.ts';
 import { startClaims } from './claims.ts';
 import { type AgentUser, agentUser, giveToAgent } from './launchers/agent-user.ts';
@@ -41,6 +42,7 @@ export interface RunnerOptions {
   /** The environment of this process, from which adapters let an allow-list pass. */
   env: Readonly<Record<string, string | undefined>>;
   logBytes?: number;
+  afterResultMs?: number;
   stopStepMs?: number;
   holderEntry?: string;
 }
@@ -92,6 +94,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     leaving: leaving.signal,
     live: roster.live,
     logBytes: o.logBytes ?? limits.logBytes,
+    afterResultMs: o.afterResultMs ?? afterResultMs,
   };
   const work = createWork(parts, roster, () => renewals.soon());
   const renewals = startRenewals({

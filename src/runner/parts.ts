@@ -32,4 +32,6 @@ export interface RunnerParts {
   live(): number;
   /** Bytes of one attempt's output before it is stopped. */
   logBytes: number;
+  /** Silence after a result, with nothing open in the background, before the process is ended. */
+  afterResultMs: number;
 }

@@ -7,25 +7,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Facts } from '../../src/contract/facts.ts';
 import type { ClaimedWork } from '../../src/contract/runner-protocol.ts';
-import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { type Runner, type RunnerOptions, startRunner } from '../../src/runner/main.ts';
 import { claimedWork } from './claimed-work.ts';
 import { heldBench, kernelWith, until } from './held.ts';
 import { type RunnerServer, startRunnerServer } from './runner-server.ts';
 
 export const claudeBin = resolve('node_modules/.bin/claude');
-
-/** Time that runs faster, timers and all: for graces of half a minute. */
-export const hastyClock = (factor: number): Clock => {
-  const real = systemClock();
-  const start = real.steady();
-  return {
-    now: real.now,
-    steady: () => Math.floor(start + (real.steady() - start) * factor),
-    sleep: (ms, signal) => real.sleep(ms / factor, signal),
-    after: (ms, run) => real.after(ms / factor, run),
-  };
-};
 
 export interface RunnerBench {
   home: string;
@@ -42,17 +29,17 @@ export interface RunnerBench {
 }
 
 export const runnerBench = async (
-  options: Partial<RunnerOptions> & { clock?: Clock; noRunner?: boolean } = {},
+  options: Partial<RunnerOptions> & { noRunner?: boolean } = {},
 ): Promise<RunnerBench> => {
   const home = mkdtempSync(join(tmpdir(), 'runner-'));
   const workspace = join(home, 'a workspace');
   mkdirSync(workspace);
   const server = await startRunnerServer();
   const runners: Runner[] = [];
-  const { clock, noRunner, ...over } = options;
+  const { noRunner, ...over } = options;
   const start = async (more: Partial<RunnerOptions> = {}) => {
     const runner = await startRunner({
-      kernel: kernelWith(clock),
+      kernel: kernelWith(),
       home,
       serverUrl: server.url,
       token: () => 'runner-key',
