@@ -28,6 +28,8 @@ export interface World {
 export interface Context extends World {
   json: boolean;
   connection(): Connection;
+  /** The next connection looks the server up again: it may have come back at another address. */
+  forget(): void;
 }
 
 export const contextOf = (world: World, json: boolean): Context => {
@@ -39,6 +41,9 @@ export const contextOf = (world: World, json: boolean): Context => {
     connection: () => {
       made ??= world.connect(configOf(world), world.pause);
       return made;
+    },
+    forget: () => {
+      made = null;
     },
   };
 };

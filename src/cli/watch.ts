@@ -10,6 +10,7 @@ import type { Context } from './context.ts';
 import { CliFailure } from './failure.ts';
 import { type Line, linesOf } from './show/transcript.ts';
 import { waitingFor } from './show/waiting.ts';
+import { transcriptFeed } from './transcript-feed.ts';
 
 export type Watched =
   | { kind: 'ended'; row: ExecutionBody; lastText: string | null }
@@ -80,6 +81,7 @@ export const watch = async (
           awaySince = context.now();
           note('The server does not answer. Its agents go on without it; waiting for it.');
         }
+        context.forget();
         if (context.now() - awaySince > awayMs)
           throw new CliFailure('unreachable', `The server did not come back. ${e.message}`, [
             `Once it runs again: drover logs -f ${id}`,
@@ -117,14 +119,14 @@ const showStream = async (
 ): Promise<void> => {
   while (!signal.aborted) {
     try {
-      for await (const item of context.connection().api.transcript(agent, id, { signal })) {
-        if (item.kind === 'ended') return;
+      for await (const item of transcriptFeed(context, agent, id, signal)) {
         if (item.kind !== 'entry') continue;
         for (const line of linesOf(item.entry)) {
           if (line.kind === 'text') screen.lastText = line.text;
           if (!context.json) context.terminal.err(paintLine(context, line));
         }
       }
+      return;
     } catch {
       // A refusal that asking again does not mend today may be mended by the next look: the log begins with the run.
       await context.pause(lookMs, signal);

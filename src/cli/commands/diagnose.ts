@@ -143,7 +143,7 @@ const show = (context: Context, human: boolean, id: string, v: Verdict): void =>
       ...v.evidence.map((e) => dim(`  evidence: ${plain(e)}`)),
       ...(v.secondary.length === 0 ? [] : [`  also: ${v.secondary.join(', ')}`]),
       `  try again: ${yes(v.retryable)} · switch the credential: ${yes(v.switch_credential)}${v.reset_at === null ? '' : ` · resets ${new Date(v.reset_at).toISOString()}`}`,
-      ...(causes[v.cause].advice === '' ? [] : [`  ${causes[v.cause].advice}`]),
+      ...(v.message.includes(causes[v.cause].advice) ? [] : [`  ${causes[v.cause].advice}`]),
       '',
     ].join('\n'),
   );

@@ -22,7 +22,7 @@ import {
 } from '../doctor/machine.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { CliFailure } from '../failure.ts';
-import { age } from '../show/durations.ts';
+import { age, duration } from '../show/durations.ts';
 import { plain } from '../terminal.ts';
 
 export const doctor = async (context: Context): Promise<ExitName> => {
@@ -52,7 +52,7 @@ export const doctor = async (context: Context): Promise<ExitName> => {
 
 const colours = { ok: 'green', note: 'yellow', problem: 'red' } as const;
 const line = (context: Context, c: Check): string =>
-  `${context.terminal.paint('out', colours[c.state], c.state.padEnd(8))}${c.name.padEnd(28)} ${plain(c.found)}\n${
+  `${context.terminal.paint('out', colours[c.state], c.state.padEnd(8))}${c.name.padEnd(10)} ${plain(c.found)}\n${
     c.todo === null ? '' : `${' '.repeat(8)}${plain(c.todo)}\n`
   }`;
 
@@ -81,21 +81,10 @@ const lookAtServer = async (context: Context): Promise<Seen> => {
     ]);
     return {
       checks: [
-        ok(
-          'server',
-          `${url} answers, up for ${age(new Date(context.now() - health.uptime_s * 1000).toISOString(), context.now())}`,
-        ),
+        ok('server', `${url} answers, up for ${duration(health.uptime_s * 1000)}`),
         ...checkRunners(runners, context.now()),
         ...(limits.paused ? [note('fleet', 'paused: nothing new is started', 'drover resume')] : []),
-        ...body.checks.map((c) =>
-          c.ok
-            ? ok(`invariant ${c.name}`, c.found)
-            : problem(
-                `invariant ${c.name}`,
-                c.found,
-                'This is a bug. Keep DROVER_HOME as it is and report it with this output.',
-              ),
-        ),
+        ...body.checks.map(invariant),
       ],
       needsClaude: await needsClaude(api, agents),
       running: limits.running + limits.waiting,
@@ -118,6 +107,15 @@ const lookAtServer = async (context: Context): Promise<Seen> => {
     throw e;
   }
 };
+
+const invariant = ({ name, ok: holds, found }: Invariants['checks'][number]): Check =>
+  holds
+    ? ok('invariant', `${name}: ${found}`)
+    : problem(
+        'invariant',
+        `${name}: ${found}`,
+        'This is a bug. Keep DROVER_HOME as it is and report it with this output.',
+      );
 
 /** Lists do not name the program. Agents looked at one by one: the first answer is nearly always among these. */
 const looked = 20;

@@ -7,6 +7,7 @@ import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { endingLines } from '../show/ending.ts';
 import { linesOf } from '../show/transcript.ts';
+import { transcriptFeed } from '../transcript-feed.ts';
 import { paintLine } from '../watch.ts';
 
 export const logs = async (context: Context, options: { follow?: boolean }, [id]: string[]): Promise<ExitName> => {
@@ -22,7 +23,7 @@ export const logs = async (context: Context, options: { follow?: boolean }, [id]
     const stop = new AbortController();
     const letGo = terminal.onInterrupt(() => stop.abort());
     try {
-      for await (const item of api.transcript(row.agent_name, row.id, { signal: stop.signal })) {
+      for await (const item of transcriptFeed(context, row.agent_name, row.id, stop.signal)) {
         if (item.kind === 'entry') show(item.entry);
         if (item.kind === 'down') terminal.err('The server does not answer; waiting for it.\n');
       }
@@ -36,7 +37,7 @@ export const logs = async (context: Context, options: { follow?: boolean }, [id]
     if (!body.has_log) terminal.err('It has written nothing yet.\n');
   }
   if (!context.json) {
-    const now = await api.execution(row.id);
+    const now = await context.connection().api.execution(row.id);
     if (isTerminal(now.status)) terminal.err(endingLines(now, terminal));
   }
   return 'ok';

@@ -31,11 +31,12 @@ export const endingLines = (row: ExecutionBody, terminal: Terminal): string => {
     `${terminal.paint('err', colour, what)}${counts.length === 0 ? '' : terminal.paint('err', 'dim', ` · ${counts.join(' · ')}`)}`,
   ];
   if (!good) {
-    lines.push(`  ${plain(row.error ?? row.verdict?.message ?? known?.title ?? 'No cause was stored.')}`);
+    const said = plain(row.error ?? row.verdict?.message ?? known?.title ?? 'No cause was stored.');
+    lines.push(`  ${said}`);
     for (const e of row.verdict?.evidence ?? []) lines.push(terminal.paint('err', 'dim', `  evidence: ${plain(e)}`));
     if (row.verdict?.confidence && row.verdict.confidence !== 'proven')
       lines.push(terminal.paint('err', 'dim', `  confidence: ${row.verdict.confidence}`));
-    if (known?.advice) lines.push(`  ${known.advice}`);
+    if (known?.advice && !said.includes(known.advice)) lines.push(`  ${known.advice}`);
   }
   for (const a of row.attention) lines.push(terminal.paint('err', 'yellow', `  ${attentions[a] ?? a}`));
   const kept = row.attempts?.at(-1)?.workspace;
