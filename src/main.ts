@@ -32,7 +32,7 @@ import { openStore } from './store/open.ts';
 const drainMs = 5_000;
 
 const start = async (config: Readonly<Config>) => {
-  const log = jsonLog(config.logLevel, (line) => process.stderr.write(line), Date.now);
+  const log = jsonLog(config.logLevel, (line) => process.stderr.write(line), systemClock().now);
   prepareHome(config.home);
   const store = await openStore({ home: config.home, log });
   const clock = systemClock(await store.read('clock_high_water', {}));

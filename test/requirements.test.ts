@@ -7,7 +7,12 @@ const verified = (): Set<string> => {
   const ids = new Set<string>();
   for (const dir of ['src', 'test', 'web'])
     for (const e of readdirSync(dir, { withFileTypes: true, recursive: true })) {
-      if (!e.isFile() || !/\.(test|suite)\.tsx?$/.test(e.name) || e.parentPath.includes('node_modules')) continue;
+      if (
+        !e.isFile() ||
+        !(/\.test\.tsx?$/.test(e.name) || e.parentPath.includes('/conformance')) ||
+        e.parentPath.includes('node_modules')
+      )
+        continue;
       for (const call of readFileSync(join(e.parentPath, e.name), 'utf8').matchAll(/verifies\(([^)]*)\)\(/g))
         for (const id of call[1]!.matchAll(/'([RD]\d+)'/g)) ids.add(id[1]!);
     }

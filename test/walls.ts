@@ -12,7 +12,7 @@ export const layers: Record<string, readonly string[]> = {
   queue: ['contract', 'kernel', 'store'],
   credentials: ['contract', 'kernel', 'store', 'flow/deps.ts'],
   operator: ['contract', 'kernel', 'store', 'outcome'],
-  record: ['contract', 'kernel', 'store', 'outcome', 'flow/deps.ts'],
+  record: ['contract', 'kernel', 'store', 'outcome', 'flow/deps.ts', 'config.ts'],
   flow: [
     'contract',
     'kernel',
