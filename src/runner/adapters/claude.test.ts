@@ -59,7 +59,7 @@ describe('environment', () => {
     expect((await order(claimedWork({ agent }))).env).not.toHaveProperty('ANTHROPIC_API_KEY');
   });
 
-  it(verifies('R21')('switches off the idle limit of MCP tools and asks for structured startup failures'), async () => {
+  it('switches off the idle limit of MCP tools and asks for structured startup failures', async () => {
     expect((await order()).env).toMatchObject({
       CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
       CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
@@ -92,7 +92,7 @@ describe('configuration directory', () => {
     );
   });
 
-  it(verifies('R38')('stays the user’s own for a host login'), async () => {
+  it('stays the user’s own for a host login', async () => {
     const login: LentCredential = { id: 'h', kind: 'host_login', env: {} };
     for (const credential of [null, login]) {
       const { env } = await order(claimedWork({ credential }));
