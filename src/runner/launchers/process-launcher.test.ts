@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { fixture, type HeldBench, heldBench, lives, noCgroup, until } from '../../../test/support/held.ts';
 import { verifies } from '../../../test/support/verifies.ts';
 import type { SpawnError } from '../../contract/facts.ts';
+import { holderSocket } from './holder-start.ts';
 
 let bench: HeldBench;
 afterEach(() => bench.end());
@@ -105,9 +107,9 @@ describe('a spawn that fails', () => {
 
 /** With the cgroup of this machine, and as on a host that has none to give. */
 describe.each([
-  ['in a cgroup', undefined, noCgroup()],
-  ['without a cgroup', null, null],
-] as const)('the whole tree, %s', (_name, cgroup, why) => {
+  ['as this machine can', undefined],
+  ['without a cgroup', null],
+] as const)('the whole tree, %s', (_name, cgroup) => {
   beforeEach(async () => {
     bench = await heldBench(cgroup === null ? { cgroup } : {});
   });
@@ -150,7 +152,25 @@ describe.each([
     expect(await bench.launcher.usage(held)).toBeNull();
   });
 
-  it.skipIf(why !== null || cgroup === null)(
+  it('says by what memory is held', async () => {
+    const held = await bench.run('t5', ['/bin/true'], { memory_bytes: 64 * 1024 ** 2 });
+    await held.exited;
+    const { memory } = await bench.launcher.tearDown('t5', held.dir);
+    const way = bench.launcher.cgroup;
+    expect(memory.held_by).toBe(way === 'none' ? 'rss_watch' : way === 'systemd' ? 'systemd' : `cgroup_${way}`);
+    expect(memory.limit_bytes).toBe(64 * 1024 ** 2);
+    expect(memory.oom_kills_before).toBe(way === 'none' ? null : 0);
+    expect(memory.oom_kills_after).toBe(way === 'none' ? null : 0);
+  });
+});
+
+describe('in a cgroup', () => {
+  const why = noCgroup();
+  beforeEach(async () => {
+    bench = await heldBench();
+  });
+
+  it.skipIf(why !== null)(
     verifies('R27')(
       `what clears its environment and leaves the session is still found (needs a cgroup; ${why ?? 'here is one'})`,
     ),
@@ -161,7 +181,7 @@ describe.each([
     },
   );
 
-  it.skipIf(why !== null || cgroup === null)(
+  it.skipIf(why !== null)(
     verifies('R27')(`the quickest grandchild is born inside (needs a cgroup; ${why ?? 'here is one'})`),
     async () => {
       for (let i = 0; i < 10; i++) {
@@ -173,17 +193,6 @@ describe.each([
       expect(own).not.toMatch(/drover-[0-9a-f]{8}-q/);
     },
   );
-
-  it('says by what memory is held', async () => {
-    const held = await bench.run('t5', ['/bin/true'], { memory_bytes: 64 * 1024 ** 2 });
-    await held.exited;
-    const { memory } = await bench.launcher.tearDown('t5', held.dir);
-    const way = bench.launcher.cgroup;
-    expect(memory.held_by).toBe(way === 'none' ? 'rss_watch' : way === 'systemd' ? 'systemd' : `cgroup_${way}`);
-    expect(memory.limit_bytes).toBe(64 * 1024 ** 2);
-    expect(memory.oom_kills_before).toBe(way === 'none' ? null : 0);
-    expect(memory.oom_kills_after).toBe(way === 'none' ? null : 0);
-  });
 });
 
 describe('memory', () => {
@@ -239,6 +248,17 @@ describe('memory', () => {
       expect(memory.peak_bytes).toBeGreaterThan(160 * 1024 ** 2);
     },
   );
+});
+
+it(verifies('R2')('a home whose path is too long for a socket is served, too'), async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'held-'));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  const home = join(parent, 'deep/'.repeat(20), 'home');
+  mkdirSync(home, { recursive: true });
+  bench = await heldBench({ home });
+  const held = await bench.run('long', ['/bin/sh', '-c', 'exit 8']);
+  expect(await held.exited).toMatchObject({ exit_code: 8 });
+  expect(statSync(dirname(holderSocket(home))).mode & 0o777).toBe(0o700);
 });
 
 describe('DROVER_AGENT_USER', () => {
