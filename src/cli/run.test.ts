@@ -60,7 +60,7 @@ describe('drover run', () => {
     expect(r.code).toBe(0);
     expect(r.out).toBe('All done.\n');
     expect(r.err).toContain('I begin.');
-    expect(r.err).toContain('success · 2 turns · 1 tool calls · 1.2 s');
+    expect(r.err).toContain('success · 2 turns · 1 tool call · 1.2 s');
     expect(server.submits).toHaveLength(1);
     expect(server.submits[0]).toMatchObject({ path: '/api/agents/writer/task', body: { message: 'do it' } });
     expect(server.submits[0]!.key).toBeTruthy();

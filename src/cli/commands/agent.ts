@@ -72,7 +72,7 @@ export const show = async (context: Context, _options: object, [name]: string[])
     for (const [key, value] of Object.entries(body))
       if (value !== null && value !== undefined)
         context.terminal.out(
-          `${context.terminal.paint('out', 'dim', key.padEnd(20))} ${plain(typeof value === 'string' ? value : JSON.stringify(value))}\n`,
+          `${context.terminal.paint('out', 'dim', key.padEnd(30))} ${plain(typeof value === 'string' ? value : JSON.stringify(value))}\n`,
         );
   return 'ok';
 };

@@ -24,9 +24,12 @@ export const why = async (context: Context, _options: object, args: string[]): P
     terminal.out(
       `  attempt ${attempt.number}: ${ended}${attempt.decision === null ? '' : `, then ${attempt.decision.kind}`}\n`,
     );
-    for (const e of verdict?.evidence ?? []) terminal.out(`${terminal.paint('out', 'dim', `    ${plain(e)}`)}\n`);
+    // The last attempt's evidence stands with the ending.
+    const told = attempt === row.attempts?.at(-1) && isTerminal(row.status);
+    for (const e of told ? [] : (verdict?.evidence ?? []))
+      terminal.out(`${terminal.paint('out', 'dim', `    ${plain(e)}`)}\n`);
     if (attempt.decision !== null && 'why' in attempt.decision) terminal.out(`    ${plain(attempt.decision.why)}\n`);
   }
-  if (isTerminal(row.status)) terminal.out(endingLines(row, terminal));
+  if (isTerminal(row.status)) terminal.out(endingLines(row, terminal, 'out'));
   return 'ok';
 };

@@ -15,30 +15,36 @@ const attentions: Record<string, string> = {
   work_not_kept: 'Its work could not be kept: see the workspace.',
 };
 
-export const endingLines = (row: ExecutionBody, terminal: Terminal): string => {
+/** Below this a wait in the queue is nothing that a person noticed. */
+const toldQueuedMs = 1000;
+
+const count = (n: number | null | undefined, what: string): string | null =>
+  n === null || n === undefined ? null : `${n} ${what}${n === 1 ? '' : 's'}`;
+
+export const endingLines = (row: ExecutionBody, terminal: Terminal, where: 'out' | 'err' = 'err'): string => {
   const good = row.status === 'success';
   const colour = good ? 'green' : row.status === 'cancelled' ? 'yellow' : 'red';
   const known = row.cause === null ? null : causes[row.cause];
   const counts = [
-    row.turns === null || row.turns === undefined ? null : `${row.turns} turns`,
-    row.tool_calls === null || row.tool_calls === undefined ? null : `${row.tool_calls} tool calls`,
+    count(row.turns, 'turn'),
+    count(row.tool_calls, 'tool call'),
     row.duration_ms === null ? null : duration(row.duration_ms),
-    row.queued_ms ? `${duration(row.queued_ms)} queued` : null,
+    (row.queued_ms ?? 0) >= toldQueuedMs ? `${duration(row.queued_ms)} queued` : null,
     row.cost === null ? null : dollars(row.cost),
   ].filter((c) => c !== null);
   const what = row.cause === null || row.cause === row.status ? row.status : `${row.status}: ${row.cause}`;
   const lines = [
-    `${terminal.paint('err', colour, what)}${counts.length === 0 ? '' : terminal.paint('err', 'dim', ` · ${counts.join(' · ')}`)}`,
+    `${terminal.paint(where, colour, what)}${counts.length === 0 ? '' : terminal.paint(where, 'dim', ` · ${counts.join(' · ')}`)}`,
   ];
   if (!good) {
     const said = plain(row.error ?? row.verdict?.message ?? known?.title ?? 'No cause was stored.');
     lines.push(`  ${said}`);
-    for (const e of row.verdict?.evidence ?? []) lines.push(terminal.paint('err', 'dim', `  evidence: ${plain(e)}`));
+    for (const e of row.verdict?.evidence ?? []) lines.push(terminal.paint(where, 'dim', `  evidence: ${plain(e)}`));
     if (row.verdict?.confidence && row.verdict.confidence !== 'proven')
-      lines.push(terminal.paint('err', 'dim', `  confidence: ${row.verdict.confidence}`));
+      lines.push(terminal.paint(where, 'dim', `  confidence: ${row.verdict.confidence}`));
     if (known?.advice && !said.includes(known.advice)) lines.push(`  ${known.advice}`);
   }
-  for (const a of row.attention) lines.push(terminal.paint('err', 'yellow', `  ${attentions[a] ?? a}`));
+  for (const a of row.attention) lines.push(terminal.paint(where, 'yellow', `  ${attentions[a] ?? a}`));
   const kept = row.attempts?.at(-1)?.workspace;
   if (kept?.ref && kept.files_changed)
     lines.push(`  kept: ${kept.files_changed} files, +${kept.insertions ?? 0} −${kept.deletions ?? 0} in ${kept.ref}`);
