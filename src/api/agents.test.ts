@@ -1,14 +1,18 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, openFleet, output } from '../../test/support/fleet.ts';
 import { verifies } from '../../test/support/verifies.ts';
 
+// One installation for all; each test leaves no agent behind.
 let fleet: Fleet;
-beforeEach(async () => {
+beforeAll(async () => {
   fleet = await openFleet();
 });
-afterEach(() => fleet.end());
+afterAll(() => fleet.end());
+afterEach(async () => {
+  for (const { name } of (await fleet.api('GET', '/api/agents')).body) await fleet.api('DELETE', `/api/agents/${name}`);
+});
 
 const create = (body: object) => fleet.api('POST', '/api/agents', { adapter: 'command', command: ['cat'], ...body });
 
@@ -100,6 +104,7 @@ describe('agents', () => {
     expect((await fleet.runner.renew([work!])).results).toMatchObject([{ state: 'ok' }]);
     expect((await fleet.api('POST', '/api/agents/one/stop?force=true')).body.stopping).toBe(1);
     expect((await fleet.runner.renew([work!])).results).toMatchObject([{ state: 'stop', reason: 'cancel' }]);
+    await fleet.runner.finish(work!);
   });
 
   it(verifies('D36')('that are deleted are gone, and one of the same name inherits nothing'), async () => {

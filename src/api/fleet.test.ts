@@ -1,16 +1,22 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, openFleet } from '../../test/support/fleet.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import { buildApp } from './app.ts';
 
+/** One installation for all; a test that counts, or that needs to be the first, opens its own. */
 let fleet: Fleet;
-beforeEach(async () => {
+beforeAll(async () => {
   fleet = await openFleet();
 });
-afterEach(() => fleet.end());
+afterAll(() => fleet.end());
+afterEach(async () => {
+  for (const { name } of (await fleet.api('GET', '/api/agents')).body) await fleet.api('DELETE', `/api/agents/${name}`);
+  for (const { id } of (await fleet.api('GET', '/api/subscriptions')).body)
+    await fleet.api('DELETE', `/api/subscriptions/${id}`);
+});
 
 const open = (url: string) => fleet.app.inject({ method: 'GET', url });
 const agent = () => fleet.agent('one');
@@ -81,19 +87,21 @@ describe('the fleet', () => {
   });
 
   it('says critical without a runner, healthy with one, degraded while paused', async () => {
-    await agent();
-    const overall = async () => (await fleet.api('GET', '/api/ops/fleet/health')).body.overall;
+    const own = await openFleet();
+    await own.agent('one');
+    const overall = async () => (await own.api('GET', '/api/ops/fleet/health')).body.overall;
     expect(await overall()).toBe('critical');
-    await queue();
-    const [work] = await fleet.runner.claim();
-    await fleet.runner.run(work!);
+    await own.api('POST', '/api/agents/one/task', { message: 'go', async_mode: true });
+    const [work] = await own.runner.claim();
+    await own.runner.run(work!);
     expect(await overall()).toBe('healthy');
-    await fleet.api('POST', '/api/fleet/pause');
+    await own.api('POST', '/api/fleet/pause');
     expect(await overall()).toBe('degraded');
-    expect((await fleet.api('GET', '/api/ops/fleet/status')).body).toMatchObject({
+    expect((await own.api('GET', '/api/ops/fleet/status')).body).toMatchObject({
       summary: { total: 1, running: 1, stopped: 0 },
       agents: [{ name: 'one', status: 'running' }],
     });
+    await own.end();
   });
 });
 
@@ -136,19 +144,20 @@ describe('/metrics', () => {
     );
 
   it('counts from rows: what waits and why, what runs, how things ended', async () => {
-    await agent();
-    await queue();
-    await queue();
-    const [work] = await fleet.runner.claim(1);
-    await fleet.runner.run(work!);
-    await fleet.clock.advance(7_000);
-    const { payload } = await open('/metrics');
+    const own = await openFleet();
+    await own.agent('one');
+    for (let i = 0; i < 2; i++) await own.api('POST', '/api/agents/one/task', { message: 'go', async_mode: true });
+    const [work] = await own.runner.claim(1);
+    await own.runner.run(work!);
+    await own.clock.advance(7_000);
+    const payload = (await own.api('GET', '/metrics')).text;
     expect(value(payload, 'drover_executions{state="queued"}')).toBe(1);
     expect(value(payload, 'drover_executions_ended{cause="success"}')).toBe(1);
     expect(value(payload, 'drover_queue_oldest_wait_seconds')).toBeGreaterThanOrEqual(7);
     expect(value(payload, 'drover_fleet_limit')).toBe(8);
     expect(value(payload, 'drover_process_resident_memory_bytes')).toBeGreaterThan(1e6);
     expect(payload).toMatch(/drover_executions_waiting\{reason="\w+"\} 1/);
+    await own.end();
   });
 
   it('is open, and so holds no name', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, openFleet } from '../../test/support/fleet.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import { executionBearer } from '../contract/principal.ts';
@@ -138,12 +138,13 @@ describe('the gate', () => {
   });
 });
 
+// One after the other on one installation: the last two complete it.
 describe('set-up', () => {
   let fleet: Fleet;
-  beforeEach(async () => {
+  beforeAll(async () => {
     fleet = await openFleet();
   });
-  afterEach(() => fleet.end());
+  afterAll(() => fleet.end());
   const ask = (body: object, headers: Record<string, string> = {}) =>
     bare(fleet, 'POST', '/api/setup/admin-password', { payload: body, headers });
 
@@ -165,23 +166,18 @@ describe('set-up', () => {
     expect((await ask({ password })).statusCode).toBe(422);
   });
 
-  it('happens once: the second time is refused, with the token too', async () => {
-    expect((await ask({ password, confirm_password: password }, { 'x-setup-token': fleet.owner })).json()).toEqual({
-      success: true,
-    });
-    const again = await setUp(fleet);
-    expect([again.statusCode, again.json().detail]).toEqual([403, expect.stringContaining('already completed')]);
-    expect((await bare(fleet, 'GET', '/api/setup/status')).json()).toEqual({ setup_completed: true });
-  });
-
-  it('lets one of two at the same time win', async () => {
-    const both = await Promise.all([setUp(fleet), setUp(fleet)]);
-    expect(both.map((a) => a.statusCode).sort()).toEqual([200, 403]);
-  });
-
   it('refuses every sign-in before it, with exactly setup_required', async () => {
     const answer = await form(fleet, 'username=admin&password=whatever');
     expect([answer.statusCode, answer.json().detail]).toEqual([403, 'setup_required']);
+  });
+
+  it('lets one of two at the same time win, and is refused from then on, with the token too', async () => {
+    const header = { 'x-setup-token': fleet.owner };
+    const both = await Promise.all([setUp(fleet), ask({ password, confirm_password: password }, header)]);
+    expect(both.map((a) => a.statusCode).sort()).toEqual([200, 403]);
+    const again = await setUp(fleet);
+    expect([again.statusCode, again.json().detail]).toEqual([403, expect.stringContaining('already completed')]);
+    expect((await bare(fleet, 'GET', '/api/setup/status')).json()).toEqual({ setup_completed: true });
   });
 });
 
@@ -196,11 +192,11 @@ it('takes no token when DROVER_OPEN_SETUP=1', async () => {
 
 describe('signing in', () => {
   let fleet: Fleet;
-  beforeEach(async () => {
+  beforeAll(async () => {
     fleet = await openFleet();
     await setUp(fleet);
   });
-  afterEach(() => fleet.end());
+  afterAll(() => fleet.end());
 
   it(verifies('R44')('gives a session that every route takes, and stores only its hash'), async () => {
     for (const url of ['/token', '/api/token']) {
@@ -228,17 +224,6 @@ describe('signing in', () => {
     expect((await form(fleet, 'username=admin')).statusCode).toBe(422);
   });
 
-  it('counts failures and makes the address wait, also with the right password', async () => {
-    for (let i = 0; i < 20; i++) expect((await form(fleet, 'username=admin&password=wrong')).statusCode).toBe(401);
-    const answer = await form(fleet, `username=admin&password=${encodeURIComponent(password)}`);
-    expect([answer.statusCode, answer.json().error.code]).toEqual([429, 'rate_limited']);
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-  });
-
-  it('does not count what succeeds', async () => {
-    for (let i = 0; i < 25; i++) expect(await signIn(fleet)).toBeTruthy();
-  });
-
   it('ends a session at logout and after a week', async () => {
     const [one, two] = [await signIn(fleet), await signIn(fleet)];
     expect((await as(fleet, one, 'POST', '/api/logout')).statusCode).toBe(200);
@@ -246,18 +231,6 @@ describe('signing in', () => {
     expect((await as(fleet, two, 'GET', '/api/users/me')).statusCode).toBe(200);
     await fleet.clock.advance(7 * 86_400_000);
     expect((await as(fleet, two, 'GET', '/api/users/me')).statusCode).toBe(401);
-  });
-
-  it('ends every other session with a new password', async () => {
-    const [here, there] = [await signIn(fleet), await signIn(fleet)];
-    const change = (body: object) => as(fleet, here, 'POST', '/api/password', body);
-    expect((await change({ current_password: 'wrong', new_password: 'battery staple' })).statusCode).toBe(401);
-    expect((await change({ current_password: password, new_password: 'short' })).statusCode).toBe(400);
-    const changed = await change({ current_password: password, new_password: 'battery staple' });
-    expect(changed.statusCode).toBe(200);
-    for (const old of [here, there]) expect((await as(fleet, old, 'GET', '/api/users/me')).statusCode).toBe(401);
-    expect((await as(fleet, changed.json().access_token, 'GET', '/api/users/me')).statusCode).toBe(200);
-    expect((await form(fleet, 'username=admin&password=battery%20staple')).statusCode).toBe(200);
   });
 
   describe('with a cookie', () => {
@@ -304,14 +277,39 @@ describe('signing in', () => {
       expect((await bare(fleet, 'GET', '/api/users/me', { headers })).statusCode).toBe(401);
     });
   });
+
+  it('ends every other session with a new password', async () => {
+    const [here, there] = [await signIn(fleet), await signIn(fleet)];
+    const change = (body: object) => as(fleet, here, 'POST', '/api/password', body);
+    expect((await change({ current_password: 'wrong', new_password: 'battery staple' })).statusCode).toBe(401);
+    expect((await change({ current_password: password, new_password: 'short' })).statusCode).toBe(400);
+    const changed = await change({ current_password: password, new_password: 'battery staple' });
+    expect(changed.statusCode).toBe(200);
+    for (const old of [here, there]) expect((await as(fleet, old, 'GET', '/api/users/me')).statusCode).toBe(401);
+    expect((await as(fleet, changed.json().access_token, 'GET', '/api/users/me')).statusCode).toBe(200);
+    expect((await form(fleet, 'username=admin&password=battery%20staple')).statusCode).toBe(200);
+  });
+
+  it('counts failures, not successes, and then makes the address wait, also with the right password', async () => {
+    const own = await openFleet();
+    await setUp(own);
+    const wrong = async () => (await form(own, 'username=admin&password=wrong')).statusCode;
+    for (let i = 0; i < 7; i++) expect(await wrong()).toBe(401);
+    for (let i = 0; i < 4; i++) expect(await signIn(own)).toBeTruthy();
+    for (let i = 0; i < 3; i++) expect(await wrong()).toBe(401);
+    const answer = await form(own, `username=admin&password=${encodeURIComponent(password)}`);
+    expect([answer.statusCode, answer.json().error.code]).toEqual([429, 'rate_limited']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    await own.end();
+  });
 });
 
 describe('keys', () => {
   let fleet: Fleet;
-  beforeEach(async () => {
+  beforeAll(async () => {
     fleet = await openFleet();
   });
-  afterEach(() => fleet.end());
+  afterAll(() => fleet.end());
   const make = async (body: object) => (await fleet.api('POST', '/api/mcp/keys', body)).body;
 
   it(verifies('R44')('are shown once, work at once, and are dead at once when revoked'), async () => {
@@ -336,18 +334,18 @@ describe('keys', () => {
     expect((await fleet.api('DELETE', `/api/mcp/keys/${id}`)).status).toBe(404);
   });
 
+  it('are made once by ensure-default', async () => {
+    const first = (await fleet.api('POST', '/api/mcp/keys/ensure-default')).body;
+    expect(first).toMatchObject({ created: true, key: expect.any(String) });
+    expect((await fleet.api('POST', '/api/mcp/keys/ensure-default')).body).toMatchObject({ created: false, key: null });
+  });
+
   it('say whose they are', async () => {
     const { key } = await make({ name: 'mine' });
     const valid = { valid: true, key_name: 'mine', scope: 'user', agent_name: null, user_id: expect.any(String) };
     expect((await as(fleet, key, 'POST', '/api/mcp/validate')).json()).toMatchObject(valid);
     expect((await fleet.api('POST', '/api/mcp/validate', { api_key: key })).body).toMatchObject(valid);
     expect((await fleet.api('POST', '/api/mcp/validate', { api_key: 'drover_x' })).status).toBe(401);
-  });
-
-  it('are made once by ensure-default', async () => {
-    const first = (await fleet.api('POST', '/api/mcp/keys/ensure-default')).body;
-    expect(first).toMatchObject({ created: true, key: expect.any(String) });
-    expect((await fleet.api('POST', '/api/mcp/keys/ensure-default')).body).toMatchObject({ created: false, key: null });
   });
 
   it(verifies('R44')('give an agent an agent’s rights, never its owner’s'), async () => {

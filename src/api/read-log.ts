@@ -33,7 +33,7 @@ export const readLog = async (
 
 async function* pagesOf(deps: Pick<Deps, 'store'>, executionId: string, attemptId: string, after: number) {
   for (let seq = after; ; ) {
-    const { entries } = await deps.store.read('log', {
+    const { entries, more } = await deps.store.read('log', {
       execution_id: executionId,
       attempt_id: attemptId,
       after_seq: seq,
@@ -42,7 +42,7 @@ async function* pagesOf(deps: Pick<Deps, 'store'>, executionId: string, attemptI
     if (entries.length === 0) return;
     yield entries;
     seq = entries.at(-1)!.seq;
-    if (entries.length < page) return;
+    if (!more) return;
   }
 }
 

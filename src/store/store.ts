@@ -361,7 +361,12 @@ export interface ReadVerbs {
   events_after: [{ after: number; limit: number }, { events: EventRow[]; first: number | null; last: number }];
   log: [
     { execution_id: string; attempt_id: string | null; after_seq: number; limit: number },
-    { entries: { attempt: string; seq: number; entry: string }[]; has_log: boolean },
+    {
+      entries: { attempt: string; seq: number; entry: string }[];
+      has_log: boolean;
+      /** Cut by the limit or by its size (a line may have megabytes): go on after the last entry. */
+      more: boolean;
+    },
   ];
   stored_seq: [{ attempt_id: string }, number];
   /** Whose attempt it is, when the token is its own (of an ended attempt too: its last events may come late); else null. */

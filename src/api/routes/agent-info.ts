@@ -48,6 +48,22 @@ const lineOf = (executionId: string, text: string): string => {
   return `${iso(at)} ${executionId} ${stream} ${said ?? JSON.stringify(event)}`.slice(0, lineChars);
 };
 
+/** What an attempt said after `after`, also when that is more than one answer of the store carries. */
+const linesAfter = async (deps: ApiDeps, executionId: string, attemptId: string, after: number): Promise<string[]> => {
+  const lines: string[] = [];
+  for (let after_seq = after; ; ) {
+    const { entries, more } = await deps.store.read('log', {
+      execution_id: executionId,
+      attempt_id: attemptId,
+      after_seq,
+      limit: 1_000,
+    });
+    lines.push(...entries.map((e) => lineOf(executionId, e.entry)));
+    if (!more || entries.length === 0) return lines;
+    after_seq = entries.at(-1)!.seq;
+  }
+};
+
 /** The newest lines, oldest first. */
 const lastLines = async (deps: ApiDeps, agent: AgentRow, tail: number): Promise<string[]> => {
   let lines: string[] = [];
@@ -55,14 +71,8 @@ const lastLines = async (deps: ApiDeps, agent: AgentRow, tail: number): Promise<
   for (const row of newest)
     for (const attempt of (await deps.store.read('attempts', { execution_id: row.id })).reverse()) {
       const last = await deps.store.read('stored_seq', { attempt_id: attempt.id });
-      const after_seq = Math.max(0, last - (tail - lines.length));
-      const { entries } = await deps.store.read('log', {
-        execution_id: row.id,
-        attempt_id: attempt.id,
-        after_seq,
-        limit: tail,
-      });
-      lines = [...entries.map((e) => lineOf(row.id, e.entry)), ...lines];
+      const from = Math.max(0, last - (tail - lines.length));
+      lines = [...(await linesAfter(deps, row.id, attempt.id, from)), ...lines];
       if (lines.length >= tail) return lines.slice(-tail);
     }
   return lines;

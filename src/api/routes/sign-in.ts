@@ -1,7 +1,7 @@
 /**
  * Signing in and out. `/token` gives a session token for the Authorization header; with `X-Drover-Session: cookie` (the
  * page) the session becomes an HttpOnly cookie that no script reads, and the answer carries the CSRF token instead.
- * Failed sign-ins are counted per address: above 20 a minute the address waits, so that guessing costs more than it yields.
+ * Failed sign-ins are counted per address: above 10 a minute the address waits, so that guessing costs more than it yields.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import { startSession } from '../session.ts';
 import { setupCompleted } from './setup.ts';
 
 const tags = ['Health and set-up'];
-const failuresPerMinute = 20;
+const failuresPerMinute = 10;
 
 const Login = z.object({ username: z.string(), password: z.string() });
 const Token = z.object({

@@ -24,6 +24,8 @@ export interface ReadLog {
 export interface LogPage {
   entries: { attempt: string; seq: number; entry: string }[];
   has_log: boolean;
+  /** The answer was cut, by its limit or by its size: go on after its last entry. */
+  more: boolean;
 }
 
 /** A chunk is read as a whole to give out one line of it; one line that is longer is a chunk of its own. */
@@ -131,14 +133,14 @@ export const openLogFile = (path: string) => {
           for (let seq = Math.max(chunk.first_seq, after + 1); seq <= chunk.last_seq; seq++) {
             const entry = lines[seq - chunk.first_seq]!;
             if (entries.length >= a.limit || (entries.length > 0 && bytes + entry.length > pageBytes))
-              return { entries, has_log: true };
+              return { entries, has_log: true, more: true };
             entries.push({ attempt, seq, entry });
             bytes += entry.length;
           }
           after = chunk.last_seq;
         }
       }
-      return { entries, has_log: attempts.length > 0 };
+      return { entries, has_log: attempts.length > 0, more: false };
     },
     /** At most `max` chunks of logs that were last written before `before`. */
     drop(before: number, max: number): { deleted: number; more: boolean } {
