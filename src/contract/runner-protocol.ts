@@ -13,6 +13,8 @@ export const runnerProtocol = 1;
 export const runnerProtocolHeader = 'x-drover-runner-protocol';
 /** The attempt's token where the body is NDJSON and has no place for it (events). */
 export const attemptTokenHeader = 'x-drover-attempt-token';
+/** Exit code of a runner that made way for another one on its DROVER_HOME: whoever started it must not start it again. */
+export const runnerRetiredExit = 75;
 
 export const RunnerRoom = z.object({
   /** Places for live processes in all (DROVER_RUNNER_SLOTS). */
