@@ -61,6 +61,12 @@ export const conclude = async (
     () => launcher.stopped(dir),
     () => null,
   );
+  if (stop !== null)
+    await attempt(
+      'noting the stop',
+      () => reading.tail.note(`Drover stopped it: ${stop.reason}${stop.detail === null ? '' : ` (${stop.detail})`}.`),
+      () => undefined,
+    );
   const workspace = place
     ? await attempt(
         'keeping the work',

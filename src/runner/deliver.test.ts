@@ -1,7 +1,7 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Fate, type RunnerServer, startRunnerServer } from '../../test/support/runner-server.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -136,30 +136,37 @@ it('cuts off a torn last record of the journal and reads those lines again', asy
   await second.close();
 });
 
-it(verifies('R26')('stops reading at the bound of the log and says so once'), async () => {
-  writeFileSync(join(dir, 'stdout'), `${'x'.repeat(999)}\n`.repeat(300));
-  const streams = openStreams(dir);
-  const journal = await openJournal(join(dir, 'journal'));
-  const full: number[] = [];
-  let lines = 0;
-  const tail = await startTail({
-    dir,
-    streams,
-    journal,
-    clock,
-    log: silentLog,
-    delayMs: () => 0,
-    logBytes: 100_000,
-    onLine: () => void lines++,
-    onSlice: () => {},
-    onFull: (bytes) => void full.push(bytes),
-  });
-  await tail.finish();
-  expect(full).toHaveLength(1);
-  expect(lines).toBeLessThan(300);
-  await journal.close();
-  await streams.close();
-});
+it(
+  verifies('R26')('stops reading at the bound of the log, says so once, and gives back the disk behind it'),
+  async () => {
+    writeFileSync(join(dir, 'stdout'), `${'x'.repeat(999)}\n`.repeat(300));
+    const streams = openStreams(dir);
+    const journal = await openJournal(join(dir, 'journal'));
+    const full: number[] = [];
+    let lines = 0;
+    const tail = await startTail({
+      dir,
+      streams,
+      journal,
+      clock,
+      log: silentLog,
+      delayMs: () => 0,
+      logBytes: 100_000,
+      onLine: () => void lines++,
+      onSlice: () => {},
+      onFull: (bytes) => void full.push(bytes),
+    });
+    await vi.waitFor(() => expect(full).toHaveLength(1));
+    const read = lines;
+    expect(read).toBeLessThan(300);
+    write('stdout', `${'y'.repeat(999)}\n`.repeat(500));
+    await vi.waitFor(() => expect(statSync(join(dir, 'stdout')).size).toBeLessThan(300_000), { timeout: 10_000 });
+    await tail.finish();
+    expect([lines, full.length]).toEqual([read, 1]);
+    await journal.close();
+    await streams.close();
+  },
+);
 
 it('gives up on a transcript that the server refuses, and asks once', async () => {
   server.fate = () => '409';

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError, readConfig, runnerEnvironment } from '../config.ts';
 import { Fault } from '../contract/errors.ts';
 import { limits } from '../contract/limits.ts';
+import { runnerRetiredExit } from '../contract/runner-protocol.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { systemRandom, timeOrderedIds } from '../kernel/ids.ts';
 import { jsonLog } from '../kernel/log.ts';
@@ -59,7 +60,7 @@ const main = async () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => void runner.stop().then(() => process.exit(0)));
   await runner.retired;
-  process.exit(0);
+  process.exit(runnerRetiredExit);
 };
 
 process.stdout.on('error', () => {});

@@ -15,6 +15,7 @@ import { readJson, writeDurably, writeWhole } from './durable-file.ts';
 
 /** Delivered attempts kept: enough to look at the last evening of a small fleet. */
 const keptDelivered = 40;
+const keptStreamBytes = 1024 * 1024;
 
 /** The claim without its message (it stands in `stdin`) and without the values of what was lent. */
 export const SpooledClaim = ClaimedWork.extend({
@@ -123,7 +124,17 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
       (await read(attempt, 'state.json', AttemptState)) ?? { ...freshState, phase: 'begun' as const },
     writeFacts: (attempt, facts) => writeDurably(file(attempt, 'facts.json'), JSON.stringify(facts), ballast),
     readFacts: (attempt) => read(attempt, 'facts.json', Facts),
-    markDelivered: (attempt, answer) => writeFile(file(attempt, 'delivered'), answer, { mode: 0o600 }),
+    async markDelivered(attempt, answer) {
+      await writeFile(file(attempt, 'delivered'), answer, { mode: 0o600 });
+      // The server has the transcript: a long one is not kept twice.
+      for (const name of ['stdout', 'stderr']) {
+        const size = await stat(file(attempt, name)).then(
+          (s) => s.size,
+          () => 0,
+        );
+        if (size > keptStreamBytes) await rm(file(attempt, name), { force: true });
+      }
+    },
     isDelivered: (attempt) => exists(attempt, 'delivered'),
     remove: (attempt) => rm(dirOf(attempt), { recursive: true, force: true }),
     list: async () => (await readdir(root)).filter((name) => safeName.test(name)).sort(),

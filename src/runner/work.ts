@@ -59,6 +59,17 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
     await spool.sweep();
   };
 
+  const logEnd = (claim: ClaimedWork, facts: Facts) =>
+    kernel.log.info('an attempt has ended', {
+      attempt: claim.attempt,
+      execution: claim.execution_id,
+      agent: claim.agent.name,
+      exit_code: facts.exit_code,
+      signal: facts.signal,
+      stop: facts.stop?.reason ?? null,
+      run_ms: facts.run_ms,
+    });
+
   const follow = async (claim: ClaimedWork, run: (control: Control) => Promise<AttemptEnd>): Promise<void> => {
     const control = createControl(kernel.clock.now, onSpawn);
     const listed = roster.add(claim, control);
@@ -67,6 +78,7 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
       switch (end.kind) {
         case 'ended':
           roster.ended(listed);
+          logEnd(claim, end.facts);
           return await finish(claim, end.facts, end.transcript);
         case 'refused':
           kernel.log.info('an attempt was called back before it began', { attempt: claim.attempt, why: end.why });

@@ -1,5 +1,5 @@
 /** The real Claude Code CLI through a whole runner, against the scripted provider: what the runner hands it, and what comes back. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LentCredential } from '../../src/contract/credential.ts';
@@ -207,4 +207,36 @@ describe('a CLI that does not leave', () => {
     expect(facts.stop).toMatchObject({ reason: 'evidence_stop' });
     expect(facts.stream.signals.map((s) => s.kind)).toContain('api_retry');
   });
+});
+
+const otherUser =
+  process.getuid?.() === 0 && readFileSync('/etc/passwd', 'utf8').includes('\nnobody:') ? 'nobody' : null;
+
+describe.skipIf(otherUser === null)('as another user (needs root and a user nobody)', () => {
+  it(
+    verifies('R32', 'R29')('reaches its configuration, its instructions and its workspace, and is called isolated'),
+    async () => {
+      const isolated = await runnerBench({ agentUser: otherUser });
+      try {
+        const { facts } = await isolated.run({
+          message: '[[mode:tool path=by-nobody.txt]]',
+          credential: key('cred-1'),
+          agent: {
+            adapter: 'claude',
+            model: 'claude-sonnet-4-5',
+            custom_instructions: 'be kind',
+            env: { ANTHROPIC_BASE_URL: provider.url },
+          },
+        });
+        expect(facts).toMatchObject({
+          exit_code: 0,
+          isolation: 'user',
+          stream: { response: 'done', denied_tools: [] },
+        });
+        expect(statSync(join(isolated.workspace, 'by-nobody.txt')).uid).not.toBe(0);
+      } finally {
+        await isolated.end();
+      }
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runnerRetiredExit } from '../../src/contract/runner-protocol.ts';
 import { fixture, lives } from '../support/held.ts';
 import { type RunnerBench, runnerBench, until } from '../support/runner-bench.ts';
 import { verifies } from '../support/verifies.ts';
@@ -166,7 +167,7 @@ describe('a second runner on the same home', () => {
     await bench.server.until(() => texts(claim.attempt).includes('ready'));
     const left = once(first, 'exit');
     start();
-    expect((await left)[0]).toBe(0);
+    expect((await left)[0]).toBe(runnerRetiredExit);
     open('taken', 0);
     expect(await bench.facts(claim)).toMatchObject({ exit_code: 0, runner_restarts: 1 });
     expect(starts('taken')).toBe(1);
