@@ -46,6 +46,8 @@ export interface House {
   credential(id: string, over?: Partial<CredentialRow>): Promise<CredentialRow>;
   ask(agent: string, request?: Partial<ExecutionRequest>, over?: Partial<EnqueueArgs>): Promise<ExecutionRow | Refusal>;
   submit(agent: string, request?: Partial<ExecutionRequest>, over?: Partial<EnqueueArgs>): Promise<ExecutionRow>;
+  /** Many at once, as one group. */
+  submitMany(all: { agent: string; request?: Partial<ExecutionRequest> }[]): Promise<void>;
   /** A call of a running execution: submitted with its token and waited for. */
   call(from: ClaimRow, agent: string, request?: Partial<ExecutionRequest>): Promise<ExecutionRow>;
   claim(max?: number, over?: { runner_id?: string; room?: Partial<RunnerRoom> }): Promise<ClaimRow[]>;
@@ -124,35 +126,36 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
   const write: House['write'] = async (verb, args) => (await written(verb, args)).result;
   const limits: ClaimLimits = { agent_call_limit: 100, max_depth: 8, memory_floor: 0.1, disk_floor_bytes: 2 * GB };
 
+  const enqueue = (agent: string, request: Partial<ExecutionRequest>, over: Partial<EnqueueArgs>): EnqueueArgs => ({
+    id: id(),
+    request: {
+      kind: 'task',
+      agent_name: agent,
+      message: 'do it',
+      triggered_by: 'api',
+      class: 'interactive',
+      durable: false,
+      options: {},
+      timeout_s: null,
+      session_id: null,
+      resume_session_id: null,
+      parent_execution_id: null,
+      idempotency_key: null,
+      max_retries: null,
+      ...request,
+    },
+    agent_id: agents.get(agent)?.id ?? 'nobody',
+    caller: null,
+    idempotency: null,
+    queue_budget_ms: null,
+    timeout_s: 3600,
+    max_retries: 2,
+    max_depth: limits.max_depth,
+    fresh_session_id: id(),
+    ...over,
+  });
   const ask: House['ask'] = async (agent, request = {}, over = {}) => {
-    const result = await write('enqueue', {
-      id: id(),
-      request: {
-        kind: 'task',
-        agent_name: agent,
-        message: 'do it',
-        triggered_by: 'api',
-        class: 'interactive',
-        durable: false,
-        options: {},
-        timeout_s: null,
-        session_id: null,
-        resume_session_id: null,
-        parent_execution_id: null,
-        idempotency_key: null,
-        max_retries: null,
-        ...request,
-      },
-      agent_id: agents.get(agent)?.id ?? 'nobody',
-      caller: null,
-      idempotency: null,
-      queue_budget_ms: null,
-      timeout_s: 3600,
-      max_retries: 2,
-      max_depth: limits.max_depth,
-      fresh_session_id: id(),
-      ...over,
-    });
+    const result = await write('enqueue', enqueue(agent, request, over));
     return isRefusal(result) ? result : result.execution;
   };
   const submit: House['submit'] = async (...args) => {
@@ -222,6 +225,13 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
     },
     ask,
     submit,
+    submitMany: (all) =>
+      engine.together(
+        all.map((one) => ({
+          verb: 'enqueue',
+          args: { ...enqueue(one.agent, one.request ?? {}, {}), now: wall, steady },
+        })),
+      ),
     async call(from, agent, request = {}) {
       const caller = { execution_id: from.execution.id, token: from.token };
       const child = await submit(agent, { triggered_by: 'agent', ...request }, { caller });

@@ -1,6 +1,6 @@
 /**
  * What every engine must do with people, keys, credentials, settings, the audit and retention. Takes the engine as a function
- * that opens an empty store; speaks verbs only.
+ * that opens it empty; speaks verbs only.
  */
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/support/verifies.ts';
@@ -8,12 +8,8 @@ import type { AgentRow } from '../../contract/agent.ts';
 import type { CredentialRow } from '../../contract/credential.ts';
 import { isRefusal } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import type { EnqueueArgs, KeyRow, Store, UserRow, WriteVerbs } from '../store.ts';
-
-export interface OpenedStore {
-  store: Store;
-  end(): Promise<void>;
-}
+import type { EnqueueArgs, KeyRow, UserRow, WriteVerbs } from '../store.ts';
+import type { EngineUnderTest, OpenEngine } from './engine.ts';
 
 const user = (over: Partial<UserRow> = {}): UserRow => ({
   id: 'u1',
@@ -110,27 +106,27 @@ const work = (id: string, over: Partial<EnqueueArgs> = {}): EnqueueArgs => ({
   ...over,
 });
 
-export const peopleConformance = (open: () => Promise<OpenedStore>): void => {
-  const withStore = (
-    run: (
-      write: <V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0], now?: number) => Promise<WriteVerbs[V][1]>,
-      read: Store['read'],
-      store: Store,
-    ) => Promise<void>,
-  ) => {
-    return async () => {
-      const { store, end } = await open();
+export const peopleConformance = (open: OpenEngine): void => {
+  const withStore =
+    (
+      run: (
+        write: <V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0], now?: number) => Promise<WriteVerbs[V][1]>,
+        read: EngineUnderTest['read'],
+        engine: EngineUnderTest,
+      ) => Promise<void>,
+    ) =>
+    async () => {
+      const engine = await open();
       try {
         await run(
-          async (verb, args, now = 1_000) => (await store.write(verb, { ...args, now, steady: now })).result,
-          store.read,
-          store,
+          async (verb, args, now = 1_000) => (await engine.write(verb, { ...args, now, steady: now })).result,
+          engine.read,
+          engine,
         );
       } finally {
-        await end();
+        await engine.end();
       }
     };
-  };
 
   describe('people', () => {
     it(
@@ -185,13 +181,13 @@ export const peopleConformance = (open: () => Promise<OpenedStore>): void => {
   describe('credentials', () => {
     it(
       'have names of their own; a second put of one id replaces it; a deleted one leaves its agents',
-      withStore(async (write, read, store) => {
+      withStore(async (write, read, engine) => {
         await write('create_agent', { agent: agent({ credential_id: 'c1' }) });
         expect(await write('put_credential', { credential: credential() })).toEqual(credential());
         const taken = await write('put_credential', { credential: credential({ id: 'c2' }) });
         expect(isRefusal(taken) && taken.code).toBe('duplicate');
         const replaced = credential({ name: 'renamed', sealed: 'bmV3' });
-        const written = await store.write('put_credential', { credential: replaced, now: 1, steady: 1 });
+        const written = await engine.write('put_credential', { credential: replaced, now: 1, steady: 1 });
         expect(written.stirred.claimable).toBe(true);
         expect(await read('credentials', {})).toEqual([replaced]);
         expect(await write('delete_credential', { id: 'c1' })).toEqual({ deleted: true });
@@ -204,13 +200,13 @@ export const peopleConformance = (open: () => Promise<OpenedStore>): void => {
   describe('settings', () => {
     it(
       verifies('R9')('that are limits of the fleet stir the claim and tell that what is kept in memory is stale'),
-      withStore(async (write, read, store) => {
+      withStore(async (write, read, engine) => {
         await write('put_setting', { key: 'theme', value: 'dark' });
         await write('put_setting', { key: 'theme', value: 'light' }, 2_000);
         expect(await read('setting', { key: 'theme' })).toEqual({ key: 'theme', value: 'light', updated_at: 2_000 });
         await write('put_setting', { key: 'theme', value: null });
         expect(await read('settings', {})).toEqual([]);
-        const put = (k: string) => store.write('put_setting', { key: k, value: '2', now: 1, steady: 1 });
+        const put = (k: string) => engine.write('put_setting', { key: k, value: '2', now: 1, steady: 1 });
         expect((await put('theme')).stirred).toMatchObject({ claimable: false });
         expect((await put('agent_call_limit')).stirred).toMatchObject({ claimable: true, limits_changed: true });
         const { events } = await read('events_after', { after: 0, limit: 100 });
@@ -307,7 +303,7 @@ export const peopleConformance = (open: () => Promise<OpenedStore>): void => {
   describe('retention', () => {
     it(
       verifies('R48')('takes old ended executions whole, in bounded steps, and leaves what is young or has not ended'),
-      withStore(async (write, read) => {
+      withStore(async (write, read, engine) => {
         await write('create_agent', { agent: agent() });
         for (const id of ['e1', 'e2', 'e3', 'e4']) await write('enqueue', work(id), 100);
         for (const id of ['e1', 'e2']) await write('cancel', { execution_id: id, by: 'u', reason: null }, 200);
@@ -318,6 +314,7 @@ export const peopleConformance = (open: () => Promise<OpenedStore>): void => {
         const left = await read('executions_with_texts', { limit: 10 });
         expect(left.map((e) => e.id)).toEqual(['e4', 'e3']);
         expect(await read('execution', { id: 'e1' })).toBeNull();
+        expect(await engine.wholeTableReads('executions')).toEqual([]);
       }),
     );
 

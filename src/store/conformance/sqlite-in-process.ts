@@ -12,9 +12,7 @@ import { migrateSqlite } from '../migrations/migrate-sqlite.ts';
 import type { At, ReadVerbs, Stirred, WriteVerbs, Written } from '../store.ts';
 import type { EngineUnderTest } from './engine.ts';
 
-export const sqliteInProcess = async (): Promise<
-  EngineUnderTest & { commits(orders: { verb: string; args: At }[]): Promise<unknown[]> }
-> => {
+export const sqliteInProcess = async (): Promise<EngineUnderTest> => {
   const dir = mkdtempSync(join(tmpdir(), 'drover-store-'));
   const writer = openSqlite(join(dir, 'drover.db'), 'write');
   // The disk's truth is not what these tests look at: no fsync makes thousands of commits cheap.
@@ -41,8 +39,8 @@ export const sqliteInProcess = async (): Promise<
     },
     read: <V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]) =>
       read({ verb, args, at: latest }) as Promise<ReadVerbs[V][1]>,
-    async commits(orders) {
-      return commit(orders);
+    async together(orders) {
+      for (const o of await commit(orders)) if (!o.ok) throw o.error;
     },
     async wholeTableReads(table) {
       const scan = new RegExp(`^SCAN ${table}\\b`);

@@ -1,11 +1,17 @@
 /** The suite on SQLite. */
 import { budgetsConformance } from './budgets.ts';
+import { callsConformance } from './calls.ts';
 import { leasesConformance } from './leases.ts';
 import { lifeConformance } from './life.ts';
 import { limitsConformance } from './limits.ts';
+import { orderConformance } from './order.ts';
+import { peopleConformance } from './people.ts';
 import { sqliteInProcess } from './sqlite-in-process.ts';
 
 lifeConformance(sqliteInProcess);
 limitsConformance(sqliteInProcess);
 budgetsConformance(sqliteInProcess);
 leasesConformance(sqliteInProcess);
+orderConformance(sqliteInProcess);
+callsConformance(sqliteInProcess);
+peopleConformance(sqliteInProcess);

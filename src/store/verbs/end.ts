@@ -11,6 +11,7 @@ import type { Tx } from '../tx.ts';
 import { closeCallsOf, closeCallsOn, markAwaited, waitedFor } from './calls.ts';
 import { tell } from './events.ts';
 import { executionById, type Row } from './execution-row.ts';
+import { notNegative } from './measured.ts';
 import { passTurn } from './session-turn.ts';
 
 export interface Ending {
@@ -61,7 +62,7 @@ export const end = async (tx: Tx, row: Row, ending: Ending): Promise<void> => {
     status: ending.status,
     cause: ending.cause,
     now: tx.at.now,
-    queued_ms: queuedMs(tx, row),
+    queued_ms: notNegative(queuedMs(tx, row)),
   });
   if (changes !== 1) throw new Error(`execution ${row.id} has ended already`);
   if (ending.more) await tx.db.updateTable('executions').set(ending.more).where('id', '=', row.id).execute();

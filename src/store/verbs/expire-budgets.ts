@@ -13,6 +13,7 @@ import { loadQueue } from './claim-queue.ts';
 import { loadWorld } from './claim-world.ts';
 import { end, queuedMs, sayError } from './end.ts';
 import type { Row } from './execution-row.ts';
+import { ripen } from './ripen.ts';
 import { takeResumes } from './take-resumes.ts';
 import { overlay, recordSpans } from './wait-spans.ts';
 
@@ -48,6 +49,7 @@ const setDetails = statement<{ id: string; details: string }, unknown>((db, s) =
 );
 
 export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
+  await ripen(tx);
   const { world } = await loadWorld(tx, args.limits);
   const { queue } = await loadQueue(tx);
   await recordSpans(tx, world, [...queue.children, ...queue.roots]);
@@ -73,10 +75,12 @@ export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
 /** Why a queued row waits now. */
 export const reasonNow = (
   w: World,
-  row: Pick<Row, 'id' | 'agent_id' | 'depth' | 'behind' | 'awaited' | 'not_before'>,
+  row: Pick<Row, 'id' | 'agent_id' | 'depth' | 'behind' | 'awaited' | 'ripe_at'>,
+  steady: number,
 ): WaitReason => {
   if (row.behind === 1) return 'session_busy';
-  if (row.not_before !== null) return 'not_before';
+  // Ripe rows stay parked until the next claim or sweep looks at them.
+  if (row.ripe_at !== null && row.ripe_at > steady) return 'not_before';
   const candidate = { id: row.id, agent_id: row.agent_id, depth: row.depth, nested: row.awaited === 1 };
   return admits(w, candidate, w.runners).binds ?? 'turn';
 };
@@ -84,7 +88,7 @@ export const reasonNow = (
 const isCap = (reason: WaitReason): boolean => capReasons.includes(reason);
 
 const expire = async (tx: Tx, w: World, row: Row): Promise<void> => {
-  const reason = reasonNow(w, row);
+  const reason = reasonNow(w, row, tx.at.steady);
   const ms = queuedMs(tx, row);
   const cap = isCap(reason);
   const cause: Cause = cap ? 'call_budget_exhausted' : causeOf(reason);

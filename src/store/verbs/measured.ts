@@ -4,8 +4,10 @@ import type { Facts } from '../../contract/facts.ts';
 /** A run clock is at most 24 h; above 24 days (2^31 ms) a difference of wall clocks is no measurement. */
 const most = 24 * 86_400_000;
 
-export const plausible = (ms: number | null): number | null =>
-  ms === null || !Number.isFinite(ms) || ms < 0 || ms > most ? null : Math.round(ms);
+/** Waits have no upper bound. */
+export const notNegative = (ms: number): number | null => (Number.isFinite(ms) && ms >= 0 ? Math.round(ms) : null);
+
+export const plausible = (ms: number): number | null => (ms > most ? null : notNegative(ms));
 
 /** By the monotonic clock of the runner when it kept it, else by the wall clock at spawn and end. */
 export const durationMs = (facts: Facts): number | null =>

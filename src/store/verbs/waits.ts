@@ -48,7 +48,7 @@ export const waits: ReadVerb<'waits'> = async (tx, { execution_ids, limits }) =>
   const places = await placesOf(tx, rows);
   const told: Record<string, WaitInfo> = {};
   for (const row of rows) {
-    const reason = reasonNow(world, row);
+    const reason = reasonNow(world, row, tx.at.steady);
     told[row.id] = {
       reason,
       position: places.get(row.id) ?? 1,
@@ -113,6 +113,6 @@ export const longWaits: ReadVerb<'long_waits'> = async (tx, { older_than, limits
     execution_id: row.id,
     agent_name: row.agent_name,
     waited_ms: Math.max(tx.at.steady, older_than) - row.eligible_at,
-    reason: reasonNow(world, row),
+    reason: reasonNow(world, row, tx.at.steady),
   }));
 };

@@ -1,0 +1,307 @@
+/** Calls between agents: yield and resume, cascade, sessions, room; what the checked model of dispatch says must hold (F1-F14). */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { verifies } from '../../../test/support/verifies.ts';
+import { isRefusal } from '../../contract/errors.ts';
+import type { ClaimRow } from '../store.ts';
+import type { OpenEngine } from './engine.ts';
+import { failed, type House, leaseMs, openHouse } from './house.ts';
+
+export const callsConformance = (open: OpenEngine): void => {
+  let h: House;
+  beforeEach(async () => {
+    h = await openHouse(open);
+    for (const n of ['a', 'b', 'c']) await h.agent(n, { max_parallel_tasks: 1 });
+  });
+  afterEach(() => h.end());
+  const waitFor = (c: ClaimRow, ...ids: string[]) =>
+    h.write('open_call', {
+      call_id: h.id(),
+      caller: { execution_id: c.execution.id, token: c.token },
+      child_ids: ids,
+    });
+  const root = async (agent = 'a') => {
+    await h.submit(agent);
+    return h.start();
+  };
+  const caller = (c: ClaimRow) => ({ caller: { execution_id: c.execution.id, token: c.token } });
+
+  describe('yield and resume', () => {
+    it(
+      verifies('R17')('a caller gives its slots back at once and gets them again, with attempt, token and credential'),
+      async () => {
+        h.limits.agent_call_limit = 1;
+        await h.credential('k', { max_parallel: 1 });
+        await h.agent('p', { adapter: 'claude', max_parallel_tasks: 1 });
+        const parent = await root('p');
+        const child = await h.call(parent, 'b');
+        expect(await h.row(parent.execution.id)).toMatchObject({
+          status: 'waiting',
+          runner_id: 'r1',
+          credential_id: 'k',
+        });
+        expect((await h.read('occupancy', { limits: h.limits })).fleet).toMatchObject({
+          running: 0,
+          waiting: 1,
+          queued: 1,
+        });
+        const c = await h.start();
+        expect(c.execution).toMatchObject({ id: child.id, depth: 1, root_id: parent.execution.id });
+        await h.settle(c);
+        expect(await h.row(parent.execution.id)).toMatchObject({ status: 'running', attempt: 1, credential_id: 'k' });
+        expect((await h.settle(parent)).result).toBe('settled');
+      },
+    );
+
+    it(verifies('R17')('a call that comes while the resume is pending keeps the caller waiting (F5)'), async () => {
+      const parent = await root();
+      const [one, two] = [await h.submit('b', {}, caller(parent)), await h.submit('c', {}, caller(parent))];
+      await waitFor(parent, one.id);
+      // Somebody else takes the agent's slot, so that the resume stays pending.
+      await h.submit('a');
+      const other = (await h.claim(9)).find((x) => x.agent.name === 'a')!;
+      await h.begin(other);
+      await h.write('cancel', { execution_id: one.id, by: 'user:1', reason: null });
+      expect(await h.status(parent.execution.id)).toBe('waiting');
+      await waitFor(parent, two.id);
+      await h.settle(other);
+      expect(await h.status(parent.execution.id)).toBe('waiting');
+      await h.write('cancel', { execution_id: two.id, by: 'user:1', reason: null });
+      expect(await h.status(parent.execution.id)).toBe('running');
+    });
+
+    it(verifies('R17')('one may wait only for what one created, with the token of the running attempt'), async () => {
+      const parent = await root();
+      const foreign = await h.submit('b');
+      expect(await waitFor(parent, foreign.id)).toMatchObject({ code: 'not_found' });
+      expect(await waitFor({ ...parent, token: 'old' }, foreign.id)).toMatchObject({ code: 'caller_ended' });
+      expect(await h.ask('b', {}, { caller: { execution_id: parent.execution.id, token: 'old' } })).toMatchObject({
+        code: 'caller_ended',
+      });
+      await h.write('cancel', { execution_id: parent.execution.id, by: 'user:1', reason: null });
+      expect(await h.ask('b', {}, caller(parent))).toMatchObject({ code: 'caller_ended' });
+    });
+
+    it('waiting for what has ended already gives up no slot; the same call twice is one call', async () => {
+      const parent = await root();
+      const child = await h.submit('b', {}, caller(parent));
+      const c = await h.start();
+      await h.settle(c);
+      expect(await waitFor(parent, child.id)).toEqual({ ok: true });
+      expect(await h.status(parent.execution.id)).toBe('running');
+      const next = await h.submit('b', {}, caller(parent));
+      const call = { call_id: 'same', ...caller(parent), child_ids: [next.id] };
+      expect([await h.write('open_call', call), await h.write('open_call', call)]).toEqual([
+        { ok: true },
+        { ok: true },
+      ]);
+      await h.settle(await h.start());
+      expect(await h.status(parent.execution.id)).toBe('running');
+    });
+
+    it(
+      verifies('R21')('a call given up cancels its child, and the caller runs at once, even over the cap'),
+      async () => {
+        h.limits.agent_call_limit = 1;
+        const parent = await root();
+        const child = await h.submit('b', {}, caller(parent));
+        await h.write('open_call', { call_id: 'k1', ...caller(parent), child_ids: [child.id] });
+        const c = await h.start();
+        expect(await h.write('abandon_call', { call_id: 'k1', caller_token: 'wrong' })).toEqual({ ok: false });
+        expect(await h.write('abandon_call', { call_id: 'k1', caller_token: parent.token })).toEqual({ ok: true });
+        expect(await h.status(parent.execution.id)).toBe('running');
+        expect((await h.read('occupancy', { limits: h.limits })).fleet.running).toBe(2);
+        await h.submit('c');
+        expect(await h.claim(9)).toEqual([]);
+        await h.settle(c, { ...failed('cancelled'), decision: { kind: 'end', status: 'cancelled' } });
+        expect(await h.claim(9)).toEqual([]);
+        await h.settle(parent);
+        expect(await h.claim(9)).toHaveLength(1);
+      },
+    );
+  });
+
+  describe('graphs', () => {
+    it(verifies('D11')('A calls B calls C calls A with every cap 1, and two that cross, complete'), async () => {
+      h.limits.agent_call_limit = 1;
+      await chain(h, await root('a'), ['b', 'c', 'a']);
+      const x = await root('a');
+      const nested = await h.call(x, 'b');
+      await h.submit('b');
+      const inner = await h.start();
+      expect(inner.execution.id).toBe(nested.id);
+      await h.settle(inner);
+      await h.settle(x);
+      const y = await h.start();
+      await chain(h, y, ['a']);
+      expect(await h.read('invariants', { limits: h.limits }).then((all) => all.filter((i) => !i.ok))).toEqual([]);
+    });
+
+    it(
+      verifies('D12')('an agent calls itself ten times in parallel with cap 3 while it waits: never more than 3 run'),
+      async () => {
+        await h.agent('self', { max_parallel_tasks: 3 });
+        const parent = await root('self');
+        const ids = [];
+        for (let i = 0; i < 10; i++) ids.push((await h.submit('self', {}, caller(parent))).id);
+        await waitFor(parent, ...ids);
+        for (let done = 0; done < 10; ) {
+          const claims = await h.claim(10);
+          const { fleet } = await h.read('occupancy', { limits: h.limits });
+          expect(fleet.running).toBeLessThanOrEqual(3);
+          expect(claims.length).toBeGreaterThan(0);
+          for (const c of claims) {
+            await h.begin(c);
+            await h.settle(c);
+            done++;
+          }
+        }
+        expect(await h.status(parent.execution.id)).toBe('running');
+      },
+    );
+
+    it(
+      verifies(
+        'R20',
+        'D13',
+      )('too deep is refused and leaves no row; the end of a caller ends what it waits for, down the tree'),
+      async () => {
+        h.limits.max_depth = 2;
+        const one = await root('a');
+        const b = await h.call(one, 'b');
+        const two = await h.start();
+        const c = await h.call(two, 'c');
+        const three = await h.start();
+        const before = (await h.read('executions', { limit: 99 })).length;
+        expect(await h.ask('a', {}, caller(three))).toMatchObject({
+          code: 'inter_agent_depth_exceeded',
+          detail: { depth: 3, max_depth: 2 },
+        });
+        expect(await h.read('executions', { limit: 99 })).toHaveLength(before);
+        const { stirred } = await h.written('cancel', { execution_id: one.execution.id, by: 'user:1', reason: null });
+        expect(stirred.stops.map((s) => s.execution_id)).toEqual([one.execution.id, b.id, c.id]);
+        for (const claim of [three, two, one])
+          await h.settle(claim, { ...failed('cancelled'), decision: { kind: 'end', status: 'cancelled' } });
+        for (const id of [one.execution.id, b.id, c.id]) expect(await h.status(id)).toBe('cancelled');
+      },
+    );
+
+    it(
+      verifies('R20')('a caller that dies, retries or is lost leaves no child at work; an asynchronous child goes on'),
+      async () => {
+        const parent = await root('a');
+        const child = await h.call(parent, 'b');
+        const free = await h.submit('c', {}, caller(parent));
+        await h.settle(parent, { ...failed('overloaded'), decision: { kind: 'retry', after_ms: 0, why: 'x' } });
+        expect([await h.status(child.id), await h.status(free.id)]).toEqual(['cancelled', 'queued']);
+        const again = (await h.claim(9)).find((x) => x.agent.name === 'a')!;
+        await h.begin(again);
+        const second = await h.call(again, 'b');
+        h.pass(leaseMs);
+        await h.write('reap', { lease_ms: leaseMs, grace_ms: 0, same_host: null, max: 10 });
+        expect([await h.status(again.execution.id), await h.status(second.id)]).toEqual(['failed', 'cancelled']);
+      },
+    );
+
+    it(verifies('R16')('a child of an agent that is then stopped fails at once, and its caller goes on'), async () => {
+      const parent = await root('a');
+      const child = await h.call(parent, 'b');
+      await h.write('update_agent', { id: child.agent_id, patch: { desired_state: 'stopped' } });
+      expect(await h.row(child.id)).toMatchObject({ status: 'failed', cause: 'agent_stopped' });
+      expect(await h.status(parent.execution.id)).toBe('running');
+    });
+
+    it(verifies('R19')('room is layered: each deeper level keeps a place, and a resume asks for none'), async () => {
+      h.limits.max_depth = 2;
+      await h.agent('wide', { max_parallel_tasks: 9 });
+      const small = { room: { slots: 3 } };
+      await h.submit('wide');
+      await h.submit('wide');
+      const first = await h.start(small);
+      // A second root would take the place of a child's child.
+      expect(await h.claim(9, small)).toEqual([]);
+      await h.call(first, 'wide');
+      const second = await h.start(small);
+      expect(second.execution.depth).toBe(1);
+      await h.call(second, 'wide');
+      const third = await h.start(small);
+      expect(third.execution.depth).toBe(2);
+      await h.settle(third);
+      await h.settle(second);
+      expect(await h.status(first.execution.id)).toBe('running');
+    });
+  });
+
+  describe('sessions', () => {
+    it(
+      verifies('R18')('one turn per session: the next waits for the one before and goes on with its CLI session'),
+      async () => {
+        await h.agent('wide', { max_parallel_tasks: 9 });
+        const one = await h.submit('wide', { kind: 'chat' });
+        const two = await h.submit('wide', { kind: 'chat', session_id: one.session_id });
+        const claims = await h.claim(9);
+        expect(claims.map((x) => x.execution.id)).toEqual([one.id]);
+        await h.begin(claims[0]!);
+        await h.settle(claims[0]!, { facts: { stream: { session_id: 's9', cost_usd: 3 } } });
+        const [next] = await h.claim(9);
+        expect(next).toMatchObject({ execution: { id: two.id, cli_session_id: 's9' }, session_cost_before: 3 });
+      },
+    );
+
+    it(
+      verifies('R18')('parallel chats without a session: the main one when idle, else fresh ones, all at once'),
+      async () => {
+        await h.agent('wide', { max_parallel_tasks: 9 });
+        const rows = [];
+        for (let i = 0; i < 3; i++) rows.push(await h.submit('wide', { kind: 'chat' }));
+        expect(new Set(rows.map((r) => r.session_id)).size).toBe(3);
+        const claims = await h.claim(9);
+        expect(claims).toHaveLength(3);
+        for (const c of claims) {
+          await h.begin(c);
+          await h.settle(c);
+        }
+        expect((await h.submit('wide', { kind: 'chat' })).session_id).toBe(rows[0]!.session_id);
+      },
+    );
+
+    it(
+      verifies('R18')(
+        'a call has a session per (caller session, callee); a named busy one is refused, typed, with no row',
+      ),
+      async () => {
+        await h.agent('wide', { max_parallel_tasks: 9 });
+        const parent = await root('a');
+        const one = await h.call(parent, 'wide', { kind: 'chat' });
+        await h.settle(await h.start());
+        const two = await h.call(parent, 'wide', { kind: 'chat' });
+        expect(two.session_id).toBe(one.session_id);
+        expect(await h.ask('wide', { kind: 'chat', session_id: two.session_id }, caller(parent))).toMatchObject({
+          code: 'session_busy',
+          retryAfterMs: 5_000,
+        });
+        // Another call at once does not wait for the first: it has a fresh one.
+        const three = await h.ask('wide', { kind: 'chat' }, caller(parent));
+        expect(isRefusal(three) ? null : three.session_id).not.toBe(two.session_id);
+        expect(await h.ask('wide', { session_id: 'nonsense' })).toMatchObject({ code: 'session_not_found' });
+      },
+    );
+
+    it('a CLI session given by a client is resumed in a fresh session of ours', async () => {
+      const e = await h.submit('a', { resume_session_id: 'cli-7' });
+      expect((await h.start()).execution).toMatchObject({ id: e.id, cli_session_id: 'cli-7' });
+    });
+  });
+};
+
+/** Each calls the next and waits; then all end from the inside out. */
+const chain = async (h: House, first: ClaimRow, agents: string[]): Promise<void> => {
+  const stack = [first];
+  for (const agent of agents) {
+    await h.call(stack.at(-1)!, agent);
+    stack.push(await h.start());
+  }
+  for (const c of stack.reverse()) {
+    await h.settle(c);
+    expect(await h.status(c.execution.id)).toBe('success');
+  }
+};
