@@ -67,7 +67,12 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   for (const dir of [join(home, 'runner'), dirname(socket)]) mkdirSync(dir, { recursive: true, mode: 0o700 });
 
   const { promise: retired, resolve: hasRetired } = Promise.withResolvers<void>();
-  const single = await becomeSingle(socket, kernel, () => void stop().then(hasRetired));
+  // Asked before all of it stands: it is finished first, then left.
+  let asked = false;
+  let retire = () => {
+    asked = true;
+  };
+  const single = await becomeSingle(socket, kernel, () => retire());
   const launcher = await createProcessLauncher({
     kernel,
     home,
@@ -105,7 +110,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     slots: o.slots,
     leaving: leaving.signal,
     onRound: () => {
-      if (!single.isMine()) void stop().then(hasRetired);
+      if (!single.isMine()) retire();
     },
   });
   let claims: ReturnType<typeof startClaims> | null = null;
@@ -126,6 +131,9 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     })();
     return stopped;
   };
+
+  retire = () => void stop().then(hasRetired);
+  if (asked) retire();
 
   const found = await recover(parts, work);
   const kept = await workspaces.prune(new Set(roster.executions()));
