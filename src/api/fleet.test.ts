@@ -155,6 +155,7 @@ describe('/metrics', () => {
     expect(value(payload, 'drover_executions_ended{cause="success"}')).toBe(1);
     expect(value(payload, 'drover_queue_oldest_wait_seconds')).toBeGreaterThanOrEqual(7);
     expect(value(payload, 'drover_fleet_limit')).toBe(8);
+    expect(value(payload, 'drover_runners{state="connected"}')).toBe(1);
     expect(value(payload, 'drover_process_resident_memory_bytes')).toBeGreaterThan(1e6);
     expect(payload).toMatch(/drover_executions_waiting\{reason="\w+"\} 1/);
     await own.end();
@@ -174,7 +175,7 @@ describe('credentials', () => {
   const store = (body: object = {}) =>
     fleet.api('POST', '/api/subscriptions', { name: 'main', kind: 'anthropic_api_key', token: secret, ...body });
 
-  it(verifies('R38', 'R45')('are stored sealed, shown by their state, and never given out again'), async () => {
+  it(verifies('R45')('are stored sealed, shown by their state, and never given out again'), async () => {
     const made = await store({ max_parallel: 2, pool: 'p' });
     expect(made).toMatchObject({
       status: 201,

@@ -15,7 +15,7 @@ const load = (secretKey: string | null = null) => loadSealer({ home, secretKey }
 
 describe('the key that seals credentials', () => {
   it(
-    verifies('R38')('is made once, readable by its owner alone, and opens after a restart what it sealed before'),
+    verifies('R45')('is made once, readable by its owner alone, and opens after a restart what it sealed before'),
     () => {
       const sealed = load().seal('c1', 'sk-secret');
       expect(sealed).not.toContain('sk-secret');

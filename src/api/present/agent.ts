@@ -9,6 +9,7 @@ import { limits } from '../../contract/limits.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { ReadVerbs, RunnerRow, UserRow } from '../../store/store.ts';
 import { iso } from '../route.ts';
+import { isConnected } from './runner.ts';
 
 export interface AgentAround {
   home: string;
@@ -51,9 +52,6 @@ export interface AgentDetailAround extends AgentAround {
   now: number;
 }
 
-/** A runner that polls every 25 s and renews every 10 s is gone for its agents after this. */
-const seenMs = 60_000;
-
 export const presentAgentDetail = (a: AgentRow, around: AgentDetailAround) => ({
   ...presentAgent(a, around),
   shares: [] as string[],
@@ -80,7 +78,7 @@ export const presentAgentDetail = (a: AgentRow, around: AgentDetailAround) => ({
   },
   health: {
     desired_state: a.desired_state,
-    reachable: around.runners.some((r) => r.last_seen !== null && around.now - r.last_seen < seenMs),
+    reachable: around.runners.some((r) => isConnected(r, around.now)),
     credential: around.credential?.state ?? null,
   },
 });

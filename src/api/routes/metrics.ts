@@ -3,6 +3,7 @@
  * with each restart. Open like /health, since scrapers rarely carry a key: so it holds numbers and causes, never a name.
  */
 import { Gauge, Registry } from 'prom-client';
+import { isConnected } from '../present/runner.ts';
 import type { RouteModule } from '../route.ts';
 
 /** Two scrapers, or one that is eager, cost one read. */
@@ -19,7 +20,7 @@ export const metricsRoutes: RouteModule = (deps) => async (app) => {
   const limit = gauge('fleet_limit', 'Running executions that the fleet may have.');
   const paused = gauge('fleet_paused', '1 while the fleet is paused.');
   const live = gauge('runner_live_attempts', 'Attempts that hold a process, over all runners.');
-  const runners = gauge('runners', 'Runners known.');
+  const runners = gauge('runners', 'Runners by whether they were heard of in the last minute.', 'state');
   const lag = gauge('event_loop_lag_p99_seconds', 'How late the event loop of the server is.');
   const memory = gauge('process_resident_memory_bytes', 'Memory of the server.');
   const uptime = gauge('uptime_seconds', 'Since the start of the server.');
@@ -29,10 +30,11 @@ export const metricsRoutes: RouteModule = (deps) => async (app) => {
   let readAt = Number.NEGATIVE_INFINITY;
 
   const readRows = async () => {
-    const [occupancy, stats, fleet] = await Promise.all([
+    const [occupancy, stats, fleet, known] = await Promise.all([
       deps.store.read('occupancy', { limits: deps.claimLimits() }),
       deps.store.read('stats', { since: null }),
       deps.fleetLimits(),
+      deps.store.read('runners', {}),
     ]);
     executions.set({ state: 'running' }, occupancy.fleet.running);
     executions.set({ state: 'waiting' }, occupancy.fleet.waiting);
@@ -46,7 +48,9 @@ export const metricsRoutes: RouteModule = (deps) => async (app) => {
     limit.set(fleet.agent_call_limit);
     paused.set(fleet.paused ? 1 : 0);
     live.set(occupancy.runners.reduce((n, r) => n + r.live, 0));
-    runners.set(occupancy.runners.length);
+    const here = known.filter((r) => isConnected(r, clock.now())).length;
+    runners.set({ state: 'connected' }, here);
+    runners.set({ state: 'away' }, known.length - here);
   };
 
   app.get(

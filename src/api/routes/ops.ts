@@ -1,5 +1,6 @@
 /** The fleet as older dashboards ask for it: counts of agents, and one word on its health with the reasons. */
 import { z } from 'zod';
+import { isConnected } from '../present/runner.ts';
 import { iso, type RouteModule } from '../route.ts';
 
 const tags = ['Fleet'];
@@ -26,9 +27,6 @@ const Health = z.object({
   warnings: z.array(Issue),
   healthy_agents: z.array(z.string()),
 });
-
-/** A runner renews every 10 s; the page shows it gone a little before its leases end. */
-const runnerGoneMs = 60_000;
 
 export const opsRoutes: RouteModule = (deps) => async (app) => {
   app.get(
@@ -70,7 +68,7 @@ export const opsRoutes: RouteModule = (deps) => async (app) => {
         deps.fleetLimits(),
       ]);
       const now = deps.kernel.clock.now();
-      const alive = runners.some((r) => r.last_seen !== null && now - r.last_seen < runnerGoneMs);
+      const alive = runners.some((r) => isConnected(r, now));
       const critical_issues = alive ? [] : [{ agent: null, issue: 'No runner is connected: nothing can start.' }];
       const warnings = [
         ...(fleet.paused ? [{ agent: null, issue: 'The fleet is paused.' }] : []),

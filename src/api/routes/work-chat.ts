@@ -85,7 +85,10 @@ export const workChat: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const agent = await findAgent(deps, request);
-      const sessions = (await deps.store.read('sessions', { agent_id: agent.id })).map(presentSession);
+      const counts = messagesPerSession(await chats(deps, agent, historyTurns));
+      const sessions = (await deps.store.read('sessions', { agent_id: agent.id })).map((s) =>
+        presentSession(s, counts),
+      );
       return { agent_name: agent.name, session_count: sessions.length, sessions };
     },
   );
@@ -102,7 +105,9 @@ export const workChat: RouteModule = (deps) => async (app) => {
       const main =
         sessions.find((s) => s.id === agent.main_session_id) ??
         sessions.find((s) => s.is_main && s.cleared_at === null);
-      return { agent_name: agent.name, ...(main === undefined ? noSession : presentSession(main)) };
+      if (main === undefined) return { agent_name: agent.name, ...noSession };
+      const counts = messagesPerSession(await chats(deps, agent, historyTurns, main.id));
+      return { agent_name: agent.name, ...presentSession(main, counts) };
     },
   );
 };
@@ -138,10 +143,17 @@ const said = (rows: readonly FullExecution[], include: (row: FullExecution) => b
 
 const turn = (row: FullExecution) => ({ session_id: row.session_id, execution_id: row.id, status: row.status });
 
-const presentSession = (s: SessionRow) => ({
+/** Counted from the turns themselves; the session's own count stands in for turns that are further back than is read. */
+const messagesPerSession = (rows: readonly FullExecution[]): Map<string | null, number> => {
+  const counts = new Map<string | null, number>();
+  for (const m of said(rows, () => true)) counts.set(m.session_id, (counts.get(m.session_id) ?? 0) + 1);
+  return counts;
+};
+
+const presentSession = (s: SessionRow, counts: ReadonlyMap<string | null, number>) => ({
   session_id: s.id,
   is_main: s.is_main,
-  message_count: s.message_count,
+  message_count: Math.max(counts.get(s.id) ?? 0, 2 * s.message_count),
   total_cost: s.cost_usd,
   context_tokens: s.context_used,
   context_window: s.context_max,
