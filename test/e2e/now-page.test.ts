@@ -43,6 +43,8 @@ describe.skipIf(noChromium)(title, () => {
   const open = async (size = { width: 1280, height: 900 }) => {
     fleet = await serveFleet(built.dir);
     page = await browser.newPage({ viewport: size });
+    // Below the bound of a test, so that a failure names what was not there.
+    page.setDefaultTimeout(20_000);
     complaints = complaintsOf(page);
   };
   afterEach(async () => {
@@ -315,10 +317,10 @@ describe.skipIf(noChromium)(title, () => {
     await page.getByText(/a size of at least 16m/).waitFor();
     await page.getByLabel('Memory limit').fill('64m');
     await page.getByRole('button', { name: 'Add agent' }).click();
-    await page.getByLabel('Message').fill('hello there');
+    await page.getByRole('textbox', { name: 'Message' }).fill('hello there');
     await page.keyboard.press('Control+Enter');
     const panel = page.getByRole('complementary', { name: 'Run' });
-    await panel.getByText('hello there').waitFor();
+    await panel.getByText('hello there', { exact: true }).waitFor();
     expect((await fleet.api('GET', '/api/agents/my-echo')).body.command).toEqual(['sh', '-c', 'cat; echo ok']);
     const { executions } = (await fleet.api('GET', '/api/executions')).body;
     expect(executions).toMatchObject([{ agent_name: 'my-echo', message: 'hello there', triggered_by: 'manual' }]);

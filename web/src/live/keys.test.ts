@@ -15,6 +15,7 @@ describe('what an event makes stale', () => {
       keys.running,
       keys.limits,
       keys.agents,
+      keys.runners,
       ['execution', 'e1'],
     ]);
     expect(stale('execution.settled', 'e1')).toEqual(

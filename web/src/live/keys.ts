@@ -20,9 +20,10 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
   switch (event.type) {
     case 'execution.queued':
       return [keys.queued, keys.limits, keys.agents, ...own];
+    // A claim is also a sign of life of a runner.
     case 'execution.claimed':
     case 'execution.requeued':
-      return [keys.queued, keys.running, keys.limits, keys.agents, ...own];
+      return [keys.queued, keys.running, keys.limits, keys.agents, keys.runners, ...own];
     case 'execution.started':
     case 'execution.waiting':
     case 'execution.resumed':

@@ -93,7 +93,7 @@ export const Fleet = () => {
           <span>limit {sources[limits.agent_call_limit_source] ?? limits.agent_call_limit_source}</span>
           <span>waits at most {limits.queue_timeout_s === 0 ? 'for ever' : span(limits.queue_timeout_s * 1000)}</span>
         </div>
-        {runners !== null && runners.some((r) => r.isolation === 'none') && (
+        {runners?.some((r) => r.isolation === 'none') && (
           <p className="foot">Agents run without isolation: as the user of the runner, with all that user may do.</p>
         )}
       </div>

@@ -82,8 +82,11 @@ export const bannerOf = (l: LimitsBody, agents: readonly AgentUse[], runnersSeen
   const waits = `${count(l.queued)} ${l.queued === 1 ? 'waits' : 'wait'}`;
   if (l.paused) return { tone: 'stop', text: `The fleet is paused: no new work starts. ${run}; ${waits}.` };
   const held = l.waiting_by_reason;
-  if ((held.no_runner ?? 0) > 0 || (runnersSeen === 0 && l.queued > 0))
+  // With work in the queue the server's own reason decides; with none, the list of runners is all there is to go by.
+  if ((held.no_runner ?? 0) > 0)
     return { tone: 'stop', text: `No runner is connected: nothing can start. ${waits}.`, command: 'bin/drover runner' };
+  if (runnersSeen === 0 && l.queued === 0 && l.running === 0)
+    return { tone: 'stop', text: 'No runner is connected: new work will wait.', command: 'bin/drover runner' };
   const hosts = (['memory', 'disk'] as const).filter((r) => (held[r] ?? 0) > 0);
   if (hosts.length > 0)
     return {
