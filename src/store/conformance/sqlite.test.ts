@@ -6,6 +6,8 @@ import { lifeConformance } from './life.ts';
 import { limitsConformance } from './limits.ts';
 import { orderConformance } from './order.ts';
 import { peopleConformance } from './people.ts';
+import { plansConformance } from './plans.ts';
+import { randomConformance } from './random.ts';
 import { sqliteInProcess } from './sqlite-in-process.ts';
 
 lifeConformance(sqliteInProcess);
@@ -15,3 +17,5 @@ leasesConformance(sqliteInProcess);
 orderConformance(sqliteInProcess);
 callsConformance(sqliteInProcess);
 peopleConformance(sqliteInProcess);
+plansConformance(sqliteInProcess);
+randomConformance(sqliteInProcess, 60);

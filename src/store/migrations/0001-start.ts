@@ -124,8 +124,8 @@ export const start = (w: Words): string[] => [
   `CREATE INDEX executions_lane ON executions (lane, agent_id, id) WHERE lane IS NOT NULL`,
   `CREATE INDEX executions_nested ON executions (lane, depth, agent_id, id) WHERE lane = 'nested'`,
   `CREATE INDEX executions_behind ON executions (agent_id, session_id, id) WHERE status = 'queued' AND behind = 1`,
-  `CREATE INDEX executions_parked ON executions (ripe_at, id) WHERE status = 'queued' AND ripe_at IS NOT NULL`,
-  `CREATE INDEX executions_expiry ON executions (expires_at, id) WHERE status = 'queued' AND expires_at IS NOT NULL`,
+  `CREATE INDEX executions_parked ON executions (ripe_at, id) WHERE ripe_at IS NOT NULL`,
+  `CREATE INDEX executions_expiry ON executions (expires_at, id) WHERE expires_at IS NOT NULL`,
   // Use of the limits is counted from these two, never added and subtracted (F11).
   `CREATE INDEX executions_running ON executions (status, agent_id, credential_id, runner_id, class) WHERE status = 'running'`,
   `CREATE INDEX executions_waiting ON executions (status, agent_id, credential_id, runner_id, class) WHERE status = 'waiting'`,

@@ -21,7 +21,6 @@ const expiredAfter = statement<{ steady: number; after: number; after_id: string
   db
     .selectFrom('executions')
     .selectAll()
-    .where('status', '=', lit.queued)
     .where('expires_at', '<=', s.steady)
     .where(sql<boolean>`(expires_at, id) > (${s.after}, ${s.after_id})`)
     .orderBy('expires_at')
@@ -32,7 +31,6 @@ const nextExpiry = statement<object, { expires_at: number }>((db) =>
   db
     .selectFrom('executions')
     .select(sql<number>`expires_at`.as('expires_at'))
-    .where('status', '=', lit.queued)
     .where('expires_at', 'is not', null)
     .orderBy('expires_at')
     .limit(lit.one),

@@ -107,6 +107,8 @@ export const adoptLeases: WriteVerb<'adopt_leases'> = async (tx, { lease_ms }) =
     .updateTable('attempts')
     .set({ lease_until: tx.at.steady + lease_ms })
     .where('ended_at', 'is', null)
+    // Every lease: makes it a range of the index.
+    .where('lease_until', '>', sql.lit(0))
     .executeTakeFirst();
   return { adopted: Number(done.numUpdatedRows) };
 };

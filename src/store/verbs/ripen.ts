@@ -7,11 +7,13 @@ import { backlogGrew } from './backlog.ts';
 /** So that ten thousand rows parked until one reset do not make one claim long; the next claim takes the next ones. */
 const atOnce = 200;
 
+// No status in these: the schema says that only queued rows are parked, and an equality on it made SQLite walk the index of
+// all queued rows instead (7 ms at 20,000).
+
 const ripe = statement<{ steady: number; most: number }, { id: string; agent_id: string }>((db, s) =>
   db
     .selectFrom('executions')
     .select(['id', 'agent_id'])
-    .where('status', '=', lit.queued)
     .where('ripe_at', '<=', s.steady)
     .orderBy('ripe_at')
     .orderBy('id')
@@ -33,13 +35,7 @@ const release = statement<{ id: string }, unknown>((db, s) =>
     .where('id', '=', s.id),
 );
 const nextRipe = statement<object, { ripe_at: number | null }>((db) =>
-  db
-    .selectFrom('executions')
-    .select('ripe_at')
-    .where('status', '=', lit.queued)
-    .where('ripe_at', 'is not', null)
-    .orderBy('ripe_at')
-    .limit(lit.one),
+  db.selectFrom('executions').select('ripe_at').where('ripe_at', 'is not', null).orderBy('ripe_at').limit(lit.one),
 );
 
 export const ripen = async (tx: Tx): Promise<number> => {
