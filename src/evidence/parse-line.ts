@@ -13,7 +13,7 @@ export const parseLine = (text: string): ParsedLine => {
   const start = firstInk(text);
   if (text[start] !== '{') return { kind: 'text' };
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text.slice(start));
     if (typeof value === 'object' && value !== null) return { kind: 'event', event: value as Record<string, unknown> };
   } catch {
     // Not whole: below.

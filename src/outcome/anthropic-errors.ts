@@ -49,12 +49,15 @@ export const apiBody = (text: string): ApiBody | null => {
   if (!text.startsWith('{')) return null;
   const end = text.lastIndexOf('}');
   try {
-    const body = JSON.parse(text.slice(0, end + 1)) as {
-      type?: unknown;
-      error?: { type?: unknown; message?: unknown };
-    };
-    const type = typeof body.error?.type === 'string' ? body.error.type : null;
-    const message = typeof body.error?.message === 'string' ? body.error.message : '';
+    const body = JSON.parse(text.slice(0, end + 1)) as Record<string, unknown>;
+    const error = (typeof body.error === 'object' && body.error !== null ? body.error : body) as Record<
+      string,
+      unknown
+    >;
+    const type = typeof error.type === 'string' && error !== body ? error.type : null;
+    // Gateways and AWS put `message` or `Message` at the top.
+    const said = error.message ?? error.Message;
+    const message = typeof said === 'string' ? said : '';
     return { type, message, proven: body.type === 'error' && type !== null && type in anthropicTypes };
   } catch {
     return null;

@@ -221,7 +221,7 @@ const onTheWay: readonly OwnedSentence[] = [
   },
   {
     match: re(
-      `API Error: (Connection error|Connection closed mid-response|Connection to the API was lost|Unable to connect to API)\\b.*`,
+      `API Error: (Connection error|fetch failed|terminated|Connection closed mid-response|Connection to the API was lost|Unable to connect to API)\\b.*`,
     ),
     cause: 'network_failure',
   },
@@ -240,7 +240,25 @@ const onTheWay: readonly OwnedSentence[] = [
 
 /** The first lines of a start that failed, and what the vendor's SDK says when the program did not start. */
 const start: readonly OwnedSentence[] = [
-  { match: re(`No conversation found with session ID: \\S+`), cause: 'session_not_found' },
+  {
+    match: re(`Claude Code \\S+ is older than the minimum version required by your organization\\b.*`),
+    cause: 'model_unavailable',
+  },
+  {
+    match: re(
+      `(Error: )?(The current )?[Ww]orking directory (was deleted|no longer exists or is not accessible|does not exist)\\b.*`,
+    ),
+    cause: 'workdir_missing',
+  },
+  {
+    match: re(`Error: (Cannot use|The) settings file\\b.*|Error: System prompt file not found: .+`),
+    cause: 'bad_config',
+  },
+  {
+    match: re(`Error: MCP tool .+ \\(passed via --permission-prompt-tool\\) not found\\..*`),
+    cause: 'bad_cli_usage',
+  },
+  { match: re(`No conversation found (with session ID: \\S+|to continue)`), cause: 'session_not_found' },
   {
     match: re(
       `error: (unknown option|option|too many arguments|unknown command|missing required argument|required option)\\b.*`,

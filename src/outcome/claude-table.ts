@@ -57,6 +57,8 @@ const httpSentence = (status: number, rest: string, saysAuthenticate: boolean): 
     /^(The security token included in the request is (expired|invalid)\.?|Invalid Token\.?)$/i.test(message)
   )
     return { match, cause: 'auth_failed', switches: false, renews: true };
+  // A right of the cloud account, not of the model API.
+  if (/^User: arn:aws\S* .*is not authorized to perform\b/.test(message)) return { match, cause: 'access_denied' };
   if (status === 401) return { match, cause: 'auth_failed', switches: saysAuthenticate && body === null ? true : null };
   return { match, ...byStatus(status, false) };
 };

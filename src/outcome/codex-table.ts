@@ -41,6 +41,13 @@ const turnSentences: readonly OwnedSentence[] = [
   { match: /^Your input exceeds the context window of this model\..*$/, cause: 'context_overflow' },
   { match: /^Rate limit reached for .+$/, cause: 'rate_limited' },
   {
+    match: /^(An error occurred while processing your request|The server had an error)\b.*$/,
+    cause: 'api_server_error',
+  },
+  { match: /^(The )?server is overloaded\b.*$|^server_is_overloaded$/i, cause: 'overloaded' },
+  { match: /^Missing environment variable: `.+`\.?.*$/, cause: 'auth_missing' },
+  { match: /^Incorrect API key provided\b.*$/, cause: 'auth_failed', switches: true },
+  {
     match:
       /^(stream closed before response\.completed|idle timeout waiting for SSE|error sending request\b.*|request timed out|Connection failed: .*)$/,
     cause: 'network_failure',
@@ -69,8 +76,13 @@ const startSentences: readonly OwnedSentence[] = [
   },
   { match: /^(Error: )?(Missing environment variable: `.+`\.?.*|Not logged in\b.*)$/, cause: 'auth_missing' },
   { match: /^thread '.*' (\(\d+\) )?panicked at .*$/, cause: 'crashed', retryable: false },
-  // codex-auth-helper#76, cockpit-tools#547: a wrapper that refreshes the login, in Chinese. The status decides, not the words.
-  { match: /^Token .*status=401 Unauthorized\b.*$/, cause: 'auth_failed', switches: null },
+  // codex-auth-helper#76, cockpit-tools#547: wrappers that refresh the login and speak Chinese. The code decides, not the words.
+  {
+    match:
+      /^(?=.*\p{Script=Han})(?=.*(\b[Tt]oken\b|令牌|登录|认证|授权))(?=.*(\bstatus[=: ]+401\b|\bHTTP[ /]?401\b|\b401 Unauthorized\b|\b(token_expired|token_invalidated|token_revoked|refresh_token_(reused|expired|invalidated)|invalid_grant)\b)).*$/u,
+    cause: 'auth_failed',
+    switches: null,
+  },
 ];
 
 /** One sentence, wherever it stood. */

@@ -46,13 +46,18 @@ export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict =
     confidence: decisive.confidence,
     tier: decisive.tier,
     evidence: [...new Set([decisive, ...found].map((f) => f.why))].slice(0, 10),
-    retryable: decisive.renews === true || (row.retryable && decisive.retryable !== false),
+    retryable:
+      decisive.renews === true || (row.retryable && decisive.retryable !== false && !plainWords(facts, decisive)),
     switch_credential: switchOf(decisive),
     reset_at: decisive.reset_at ?? null,
     attention: attentionOf(facts, decisive.cause, options.permissionMode ?? null),
   };
   return { ...verdict, message: renderMessage(verdict, facts, ending) };
 };
+
+/** What a program of the `command` adapter prints may name a cause; it never makes Drover run the program again. */
+const plainWords = (facts: Facts, finding: Finding): boolean =>
+  facts.stream.cli === 'command' && finding.tier === 'line';
 
 /** In order of precedence; the first that is not null decides. */
 const findings = (facts: Facts, ending: Ending, table: CliTable, context: Context): (Finding | null)[] => {
@@ -135,11 +140,13 @@ const exitFinding = (table: CliTable, code: number, facts: Facts, context: Conte
     return row ? findingOf(row, line, context) : null;
   });
   const why = `exit ${code}`;
-  if (code === 126) return simple('spawn_not_executable', why, { confidence: 'likely' });
+  if (code === 126) return byHost ?? simple('spawn_not_executable', why, { confidence: 'likely' });
   if (code === 127) return byHost ?? simple('spawn_not_found', why, { confidence: 'likely' });
   if (code === 9009) return simple('spawn_not_found', why);
-  // cmd.exe gives 1 for an unknown program, in the language of the host: then its sentence must be all that was said.
-  if (code === 1 && byHost?.cause === 'spawn_not_found' && spokenLines(facts.stream).length <= 2) return byHost;
+  // cmd.exe gives 1 for an unknown program, docker 255, in the language of the host: then their sentence must be all that
+  // was said, because a tool of a living CLI prints the same. A list too long is told by no tool.
+  if (byHost !== null && (spokenLines(facts.stream).length <= 2 || byHost.cause === 'spawn_args_too_long'))
+    return byHost;
   if (own === undefined || own.cause === 'unknown') return null;
   return { ...findingOf(own, '', context), why, tier: null };
 };
@@ -176,6 +183,10 @@ const nothingKnown = (facts: Facts, ending: Ending): Finding => {
   if (ending.exitCode === 0)
     // A CLI that never said a word may be the wrong program (claude-mem#2222): again would be the same.
     return simple('no_result', 'exit 0 without a terminal event', { retryable: seen });
+  // Nothing ran, and whoever was asked to run it answered with a status: a runner, never a login.
+  const refused = facts.spawned_at === null && stream.lines.some((l) => /^HTTP (502|503)\b/.test(l.text));
+  if (ending.exitCode === null && refused)
+    return simple('agent_unreachable', 'the runner did not take it', { confidence: 'likely' });
   if (ending.exitCode === null && (facts.spawned_at !== null || stream.bytes > 0))
     return simple('killed_unknown', 'it is gone, and nobody saw how it ended', { confidence: 'unknown' });
   // These CLIs say why on stdout. When it has no word of theirs, the reason was lost: it may have been a login or a limit.

@@ -44,6 +44,9 @@ const windowsCrashes: Record<number, string> = {
   [-1073740791]: 'SIGABRT',
   3221225501: 'SIGILL',
   [-1073741795]: 'SIGILL',
+  // Ctrl-C in a console.
+  3221225786: 'SIGINT',
+  [-1073741510]: 'SIGINT',
 };
 
 export interface Ending {

@@ -59,7 +59,17 @@ export const parseEvidenceLine = (text: string, line: number): EvidenceRow => {
   throw new BadRow(line, issues.join('; '));
 };
 
-const lines = (text: string | null | undefined): string[] => (text ?? '').split(/\r?\n/);
+const lines = (text: string | null | undefined): string[] => (text ?? '').split(/\r?\n/).flatMap(eventsOf);
+
+/** `--output-format json --verbose` prints all events as one array on one line. */
+const eventsOf = (line: string): string[] => {
+  if (!/^\[\{ ?"/.test(line)) return [line];
+  try {
+    return (JSON.parse(line) as unknown[]).map((event) => JSON.stringify(event));
+  } catch {
+    return [line];
+  }
+};
 
 /** Events, also when the tail begins in the middle of one: then its first line closes more than it opens. */
 const hasEvents = (stdout: string[]): boolean => {

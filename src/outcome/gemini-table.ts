@@ -40,11 +40,14 @@ const messages: readonly OwnedSentence[] = [
   },
   { match: /^(exception TypeError: )?fetch failed\b.*$/, cause: 'network_failure' },
   { match: /^The model returned an empty response\b.*$/, cause: 'malformed_response' },
+  // The finish reasons of a stream, as the CLI words them (useGeminiStream.ts).
+  { match: /^Response (truncated|stopped) due to token limits?\.?$/, cause: 'output_limit' },
+  { match: /^Response stopped due to (malformed function call|unexpected tool call)\.?$/, cause: 'malformed_response' },
   {
-    match:
-      /^(Response|Content|Prompt) (was |has been )?(blocked|stopped) (due to|by|for) (safety|.*content|.*polic)\b.*$/i,
+    match: /^(Response|Content|Prompt) (was |has been )?(blocked|stopped) (due to|by|for) .+$/,
     cause: 'policy_refusal',
   },
+  { match: /^(The )?[Mm]odel stream ended (with|without) .+$/, cause: 'malformed_response' },
 ];
 
 /** Whole lines of a start that failed. */
@@ -57,6 +60,7 @@ const startSentences: readonly OwnedSentence[] = [
     match: /^When using Gemini API, you must specify the GEMINI_API_KEY environment variable\..*$/,
     cause: 'auth_missing',
   },
+  { match: /^(The )?GEMINI_API_KEY environment variable (is )?not (found|set)\b.*$/, cause: 'auth_missing' },
   { match: /^Gemini CLI is not running in a trusted directory\..*$/, cause: 'bad_config' },
   { match: /^Error in .+settings\.json: .+$/, cause: 'bad_config' },
   { match: /^Reached max session turns for this session\..*$/, cause: 'max_turns' },

@@ -18,20 +18,27 @@ export const memoryGuards: readonly OwnedSentence[] = [
   { match: /^(.*: )?systemd-oomd killed \d+ process\(es\) in this unit\.( .*)?$/, cause: 'memory_pressure_killed' },
   { match: /^(.*: )?Failed with result 'oom-kill'\.$/, cause: 'memory_pressure_killed' },
   { match: /^(.*earlyoom\S*: )?sending SIG(TERM|KILL) to process \d+ .*$/, cause: 'memory_pressure_killed' },
+  { match: /^(.*: )?The node was low on resource: memory\..*$/, cause: 'memory_pressure_killed' },
 ];
 
 /** The host of the run goes down, and says so. */
 export const shutdowns: readonly OwnedSentence[] = [
   { match: /^##\[error\]The runner has received a shutdown signal\..*$/, cause: 'shutdown' },
+  { match: /^##\[error\]The operation was canceled\.$/, cause: 'cancelled' },
 ];
 
 export const heapSentences: readonly OwnedSentence[] = [
   { match: /^(<--- .* --->|.*)FATAL ERROR: .*\b(heap|Zone) (limit|out of memory)\b.*$/i, cause: 'heap_oom' },
   { match: /^FATAL ERROR: .* JavaScript heap out of memory$/, cause: 'heap_oom' },
+  { match: /^(Exception in thread ".*" )?java\.lang\.OutOfMemoryError: .*$/, cause: 'heap_oom' },
+  { match: /^fatal error: runtime: out of memory$/, cause: 'heap_oom' },
 ];
 
 /** Nothing was started, or the program could not be executed. Localised: cmd.exe says it in the language of the host. */
 export const spawnSentences: readonly OwnedSentence[] = [
+  { match: /^(.*: )?Argument list too long(: '.+')?$/, cause: 'spawn_args_too_long' },
+  { match: /^.*\bexec format error\W*$/i, cause: 'spawn_not_executable' },
+  { match: /^.*: executable file not found in \$PATH\b.*$/, cause: 'spawn_not_found' },
   { match: /^(.*: )?\d+: \x7fELF.*: not found$/, cause: 'spawn_not_executable' },
   {
     match: /^(\S*sh: )?(line \d+: |\d+: )?\S+: (Permission denied|cannot execute.*|Exec format error)$/,
@@ -67,7 +74,7 @@ export const resourceSentences: readonly OwnedSentence[] = [
   { match: /^File size limit exceeded.*$/, cause: 'host_resource_exhausted', retryable: false },
   {
     match:
-      /^(\S+: )*((write|open|mkdir|fork|cannot create \S+|cannot fork)[^:]*: )?(retry: )?(No space left on device|Disk quota exceeded|Too many open files( in system)?|Resource temporarily unavailable)$/,
+      /^(.*: )?(No space left on device|Disk quota exceeded|Too many open files( in system)?|Resource temporarily unavailable)( \(os error \d+\))?$/,
     cause: 'host_resource_exhausted',
     retryable: false,
   },
@@ -95,6 +102,14 @@ const libraryCauses: Record<string, OwnedSentence['cause']> = {
 };
 
 const others: readonly OwnedSentence[] = [
+  {
+    match:
+      /^(Error: )?(getaddrinfo|connect|read|write) E(NOTFOUND|AI_AGAIN|CONNREFUSED|CONNRESET|TIMEDOUT|PIPE|HOSTUNREACH|NETUNREACH)\b.*$/,
+    cause: 'network_failure',
+  },
+  { match: /^(TypeError: )?fetch failed$/, cause: 'network_failure' },
+  // node's own usage error, exit 9: the CLI never ran.
+  { match: /^\S*node(\.exe)?: bad option: .+$/, cause: 'bad_cli_usage' },
   { match: /^WebSocket handshake failed: HTTP (403|407)$/, cause: 'edge_blocked' },
   {
     match: /^(httpx|httpcore)\.(ConnectError|ConnectTimeout|ReadTimeout|ReadError|RemoteProtocolError): .*$/,
@@ -111,7 +126,9 @@ const others: readonly OwnedSentence[] = [
 const crashes: readonly OwnedSentence[] = [
   { match: /^Traceback \(most recent call last\):$/, cause: 'crashed', retryable: false },
   { match: /^thread '.*' (\(\d+\) )?panicked at .*$/, cause: 'crashed', retryable: false },
-  { match: /^panic: .*$/, cause: 'crashed', retryable: false },
+  { match: /^panic\(main thread\): .*$/, cause: 'crashed' },
+  { match: /^oh no: Bun has crashed\..*$/, cause: 'crashed' },
+  { match: /^(panic|fatal error): .*$/, cause: 'crashed', retryable: false },
   { match: /^MemoryError(: .*)?$/, cause: 'crashed', retryable: false },
   { match: /^(node:internal\/|Uncaught )\S.*$/, cause: 'crashed', retryable: false },
   { match: /^(\w+\.)*[A-Z]\w*(Error|Exception)(: .*)?$/, cause: 'crashed', retryable: false },
@@ -121,7 +138,7 @@ export const hostSentence = (line: string, context: Context): Finding | null => 
   const raised = library.exec(line)?.[1]?.replace(/Error$/, '');
   if (raised !== undefined && raised in libraryCauses)
     return findingOf({ match: library, cause: libraryCauses[raised]!, switches: null }, line, context);
-  const row = sentenceIn([...resourceSentences, ...others], line);
+  const row = sentenceIn([...resourceSentences, ...heapSentences, ...others], line);
   return row ? findingOf(row, line, context) : null;
 };
 

@@ -55,7 +55,23 @@ const missing = (error: SpawnError, why: string): Finding => {
 };
 
 /** `Error: Failed to spawn Claude Code process: spawn node ENOENT`, and Node's own form. */
-const spawnLine = /^(?:Error: )?(Failed to spawn Claude Code process: )?spawn (.+) (E[A-Z0-9]+)$/;
+const spawnLine = /^(?:Error: )?(Failed to spawn Claude Code process: )?spawn (?:(.+) )?(E[A-Z0-9]+)$/;
+/** Bun's form: `E2BIG: argument list too long, posix_spawn 'bun'`. */
+const bunLine = /^(?:Error: )?(Failed to spawn Claude Code process: )?(E[A-Z0-9]+): [^,]+, (?:posix_)?spawn '(.+)'$/;
+/** Python's; only the errno that exec alone gives count once something has run. */
+const pythonLine = /^\w+: \[Errno (\d+)\] [^:]+: '(.+)'$/;
+const pythonErrno: Record<string, string> = { 2: 'ENOENT', 7: 'E2BIG', 8: 'ENOEXEC', 13: 'EACCES', 20: 'ENOTDIR' };
+
+const spawnErrorIn = (line: string, nothingRan: boolean): SpawnError | null => {
+  const node = spawnLine.exec(line);
+  if (node) return nothingRan || node[1] !== undefined ? spawnErrorOf(node[3]!, node[2] ?? '') : null;
+  const bun = bunLine.exec(line);
+  if (bun) return nothingRan || bun[1] !== undefined ? spawnErrorOf(bun[2]!, bun[3]!) : null;
+  const python = pythonLine.exec(line);
+  const code = python ? pythonErrno[python[1]!] : undefined;
+  if (python && code && (nothingRan || code === 'E2BIG' || code === 'ENOEXEC')) return spawnErrorOf(code, python[2]!);
+  return null;
+};
 
 /** Windows and POSIX errno that SDKs and port helpers hand on as an exit code (claude-agent-sdk#55, OSA#130). */
 const errnoExits: Record<number, string> = {
@@ -73,8 +89,8 @@ export const notStarted = (facts: Facts): Finding | null => {
   const nothingRan = facts.exit_code === null && facts.signal === null;
   const errno = facts.exit_code === null ? undefined : errnoExits[facts.exit_code];
   for (const line of spokenLines(facts.stream)) {
-    const m = spawnLine.exec(line.text.trim());
-    if (m && (nothingRan || errno !== undefined || m[1] !== undefined)) return spawnFinding(spawnErrorOf(m[3]!, m[2]!));
+    const failed = spawnErrorIn(line.text.trim(), nothingRan || errno !== undefined);
+    if (failed) return spawnFinding(failed);
     if (!nothingRan) continue;
     const own = /^(?:HTTP 503: )?Backend call budget exhausted for .+ after \d+ms \(agent_cap=.+, global_cap=.+\)$/;
     if (own.test(line.text))
@@ -84,8 +100,9 @@ export const notStarted = (facts: Facts): Finding | null => {
   return errno === undefined ? null : spawnFinding(spawnErrorOf(errno, ''));
 };
 
+/** The libraries with which a control plane reaches its runners, when they did not. */
 const unreachable =
-  /^(?:httpx\.Connect(?:Error|Timeout): .*|.*\bAll connection attempts failed\b.*|(?:Error: )?connect (?:ECONNREFUSED|EHOSTUNREACH|ETIMEDOUT) .*)$/;
+  /^(?:(?:\w+\.)*(?:Connect(?:ion)?Error|ConnectTimeout|ClientConnectorError|ConnectionRefusedError|MaxRetryError|NewConnectionError): .*|.*\bAll connection attempts failed\b.*|(?:Error: )?connect (?:ECONNREFUSED|EHOSTUNREACH|ETIMEDOUT)\b.*)$/;
 
 const spawnErrorOf = (code: string, path: string): SpawnError => ({
   code,
