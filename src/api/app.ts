@@ -9,13 +9,13 @@ import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
-import { refuse } from '../contract/errors.ts';
+import { errors, type Refusal, refuse } from '../contract/errors.ts';
 import { limits } from '../contract/limits.ts';
 import { version } from '../contract/version.ts';
 import { watchLoopLag } from '../kernel/loop-lag.ts';
 import { createAuthenticator } from './auth.ts';
 import { errorHandler, pathOf, presentRefusal } from './errors.ts';
-import { gate } from './gate.ts';
+import { gate, isApiPath } from './gate.ts';
 import { openApiOf, recordRoutes } from './openapi.ts';
 import type { ApiDeps, AppDeps } from './route.ts';
 import { docsPage } from './routes/docs.ts';
@@ -35,15 +35,21 @@ export const buildApp = async (given: AppDeps): Promise<FastifyInstance> => {
     genReqId: () => deps.kernel.ids.next(deps.kernel.clock.now()),
     // Slow senders: a request that is not complete after two minutes is dropped. Says nothing about slow answers.
     requestTimeout: 120_000,
+    // A path that cannot be decoded, or has a part of more than 500 characters, names nothing that exists.
+    frameworkErrors: (_error, request, reply) => {
+      const bare = request.headers.authorization === undefined && request.headers.cookie === undefined;
+      presentRefusal(
+        reply,
+        bare && isApiPath(request.url) ? refuse('unauthorized', errors.unauthorized.hint) : nothingAt(request),
+      );
+    },
     // Open streams end in the preClose hooks of their routes; what is left after those is cut.
     forceCloseConnections: true,
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(errorHandler(deps.kernel.log));
-  app.setNotFoundHandler((request, reply) =>
-    presentRefusal(reply, refuse('not_found', `There is nothing at ${request.method} ${pathOf(request.url)}.`)),
-  );
+  app.setNotFoundHandler((request, reply) => presentRefusal(reply, nothingAt(request)));
 
   app.removeAllContentTypeParsers();
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -86,6 +92,9 @@ export const buildApp = async (given: AppDeps): Promise<FastifyInstance> => {
   await app.register(page(deps));
   return app;
 };
+
+const nothingAt = (request: { method: string; url: string }): Refusal =>
+  refuse('not_found', `There is nothing at ${request.method} ${pathOf(request.url).slice(0, 200)}.`);
 
 /** A closing server lets short requests end, at most this long: their work is durable, but the client wants its answer. */
 const drainMs = 2_000;

@@ -83,6 +83,14 @@ describe('the gate', () => {
     }
   });
 
+  it('answers the same to a path that cannot be decoded or is endless', async () => {
+    for (const url of ['/api/agents/%', '/api/%c0%ae', `/api/agents/${'a'.repeat(600)}`]) {
+      const answer = await fleet.api('GET', url);
+      expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
+      expect((await bare(fleet, 'GET', url)).statusCode).toBe(401);
+    }
+  });
+
   it('answers 422 to bad JSON and to a missing field, and names the field', async () => {
     const bad = await fleet.app.inject({
       method: 'POST',
