@@ -22,6 +22,10 @@ interface Poll {
   answer(a: ClaimAnswer): void;
   /** The client has gone: it must get no claim. */
   gone(): boolean;
+  /** A claim is being made for it: its wait must not end meanwhile, or what was claimed would be nobody's until its lease ends. */
+  serving: boolean;
+  /** Its wait ended while it was served. */
+  overdue: boolean;
 }
 
 export const createDispatcher = (deps: Deps): Dispatcher => {
@@ -45,6 +49,23 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
     return true;
   };
 
+  const endWait = (poll: Poll) => {
+    if (poll.serving) poll.overdue = true;
+    else poll.answer({ claims: [], stops: [], server_time: clock.now() });
+  };
+
+  const serve = async (poll: Poll) => {
+    poll.serving = true;
+    try {
+      return await claimFor(deps, poll.runnerId, poll.request, poll.request.max);
+    } catch (error) {
+      if (poll.overdue) poll.answer({ claims: [], stops: [], server_time: clock.now() });
+      throw error;
+    } finally {
+      poll.serving = false;
+    }
+  };
+
   const wakeAt = (steady: number | null) => {
     cancelWake();
     if (steady !== null) cancelWake = clock.after(Math.max(1, steady - clock.steady()), () => wake(true, false));
@@ -59,9 +80,10 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
         if (poll.gone()) continue;
         if (ends && (await answerStops(poll))) continue;
         if (!claims || poll.request.max === 0 || poll.gone()) continue;
-        const got = await claimFor(deps, poll.runnerId, poll.request, poll.request.max);
+        const got = await serve(poll);
         if (got.nextWake !== null) nextWake = nextWake === null ? got.nextWake : Math.min(nextWake, got.nextWake);
-        if (got.claims.length > 0) poll.answer({ claims: got.claims, stops: [], server_time: clock.now() });
+        if (got.claims.length > 0 || poll.overdue)
+          poll.answer({ claims: got.claims, stops: [], server_time: clock.now() });
       }
       if (claims) wakeAt(nextWake);
     }
@@ -92,8 +114,15 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
         };
         const empty = () => finish({ claims: [], stops: [], server_time: clock.now() });
         const leave = () => empty();
-        const poll: Poll = { runnerId, request, answer: finish, gone: () => signal.aborted || !polls.has(poll) };
-        const cancelTimer = clock.after(request.wait_ms, empty);
+        const poll: Poll = {
+          runnerId,
+          request,
+          answer: finish,
+          gone: () => signal.aborted || !polls.has(poll),
+          serving: false,
+          overdue: false,
+        };
+        const cancelTimer = clock.after(request.wait_ms, () => endWait(poll));
         polls.add(poll);
         signal.addEventListener('abort', leave, { once: true });
         if (closed || signal.aborted) empty();
@@ -106,7 +135,7 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
     close() {
       closed = true;
       cancelWake();
-      for (const poll of [...polls]) poll.answer({ claims: [], stops: [], server_time: clock.now() });
+      for (const poll of [...polls]) endWait(poll);
     },
   };
 };

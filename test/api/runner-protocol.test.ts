@@ -19,6 +19,34 @@ const submit = async (): Promise<string> =>
 const logOf = async (id: string) =>
   ((await fleet.api('GET', `/api/executions/${id}/log`)).body.log as { text: string }[]).map((e) => e.text);
 
+/** Resolves when the store has answered a verb for the first time from here on. */
+const firstWrite = (wanted: keyof WriteVerbs): Promise<void> =>
+  new Promise((resolve) => {
+    const { store } = fleet.deps;
+    const write = store.write.bind(store);
+    store.write = async (verb, args) => {
+      const done = await write(verb, args);
+      if (verb === wanted) resolve();
+      return done;
+    };
+  });
+
+/** A disk that takes its time over the next call of one verb. */
+const holdNext = (wanted: keyof WriteVerbs) => {
+  const { store } = fleet.deps;
+  const write = store.write.bind(store);
+  const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  store.write = async (verb, args) => {
+    if (verb === wanted) {
+      reached.resolve();
+      await gate.promise;
+    }
+    return write(verb, args);
+  };
+  return { reached: reached.promise, release: () => gate.resolve() };
+};
+
 describe('the runner’s protocol', () => {
   it('is spoken by runners alone', async () => {
     const asOwner = await fleet.api(
@@ -50,12 +78,26 @@ describe('the runner’s protocol', () => {
   });
 
   it('answers a poll without work after its wait, and one with work at once', async () => {
+    const looked = firstWrite('claim_next');
     const empty = fleet.runner.poll({ wait_ms: 5_000 });
+    await looked;
     await fleet.clock.advance(5_000);
     expect((await empty).claims).toEqual([]);
     const waiting = fleet.runner.poll();
     const id = await submit();
     expect((await waiting).claims.map((c) => c.execution_id)).toEqual([id]);
+  });
+
+  it(verifies('R23')('hands over what was claimed just as the wait of the poll ended'), async () => {
+    const looked = firstWrite('claim_next');
+    const poll = fleet.runner.poll({ wait_ms: 5_000 });
+    await looked;
+    const slow = holdNext('claim_next');
+    const id = await submit();
+    await slow.reached;
+    await fleet.clock.advance(5_000);
+    slow.release();
+    expect((await poll).claims.map((c) => c.execution_id)).toEqual([id]);
   });
 
   it(verifies('R22')('lets nothing begin with a wrong token, or after a cancel'), async () => {
@@ -223,16 +265,4 @@ describe('over a real connection', () => {
   });
 
   const runnerKey = (): string => readFileSync(runnerKeyPath(fleet.deps.config.home), 'utf8').trim();
-
-  /** Resolves when the store has answered a verb for the first time from here on. */
-  const firstWrite = (wanted: keyof WriteVerbs): Promise<void> =>
-    new Promise((resolve) => {
-      const { store } = fleet.deps;
-      const write = store.write.bind(store);
-      store.write = async (verb, args) => {
-        const done = await write(verb, args);
-        if (verb === wanted) resolve();
-        return done;
-      };
-    });
 });
