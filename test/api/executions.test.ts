@@ -220,7 +220,7 @@ describe('chats', () => {
     expect(Date.parse(history[0].timestamp)).not.toBeNaN();
     expect(await get('/api/agents/writer/chat/session')).toMatchObject({
       session_id: first.session_id,
-      message_count: 2,
+      message_count: 4,
     });
 
     expect((await fleet.api('DELETE', '/api/agents/writer/chat/history')).status).toBe(200);
