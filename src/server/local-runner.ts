@@ -5,13 +5,23 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, renameSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { runnerRetiredExit } from '../contract/runner-protocol.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 
 export interface LocalRunner {
   /** Asks it to leave and waits for it, at most `ms`. Agents stay with the holder. */
   stop(ms: number): Promise<void>;
 }
+
+/** Calls once the runner that listens there has ended; its socket closes with it. */
+const whenGone = (socketPath: string, call: () => void): void => {
+  const socket = connect(socketPath);
+  socket.unref();
+  socket.on('error', () => {});
+  socket.on('close', call);
+};
 
 /** Rotated at start: one old file is kept. */
 const logBytes = 16 * 1024 * 1024;
@@ -46,12 +56,20 @@ export const startLocalRunner = (
     child.on('exit', (code, signal) => {
       child = null;
       if (stopping) return;
+      if (code === runnerRetiredExit) {
+        kernel.log.info('another runner has taken this home over; ours starts again when that one is gone');
+        whenGone(join(p.home, 'run', 'runner.sock'), again);
+        return;
+      }
       // Quick deaths are spaced out, up to 10 s; one that had lived a minute is replaced at once.
       failures = kernel.clock.steady() - began > 60_000 ? 0 : failures + 1;
       const waitMs = failures === 0 ? 0 : Math.min(10_000, 100 * 2 ** failures);
       kernel.log.warn('the runner ended; it is started again', { code, signal, in_ms: waitMs, log: logFile });
       cancelRestart = kernel.clock.after(waitMs, start);
     });
+  };
+  const again = () => {
+    if (!stopping) cancelRestart = kernel.clock.after(1_000, start);
   };
   start();
 
