@@ -14,6 +14,7 @@ import { failed, type House, room as largeRoom, leaseMs, openHouse } from './hou
 
 type Step =
   | { do: 'submit' | 'chat'; agent: number; batch: boolean }
+  | { do: 'turn'; who: number }
   | { do: 'claim'; max: number }
   | { do: 'call'; who: number; agents: number[]; chat: boolean }
   | { do: 'end'; who: number; how: 'success' | 'failed' | 'retry' }
@@ -32,6 +33,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       batch: fc.boolean(),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('turn' as const), who }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('claim' as const), max: fc.integer({ min: 1, max: 4 }) }) },
   {
     weight: 5,
@@ -59,6 +61,8 @@ const world = fc.record({
   fleet: fc.integer({ min: 1, max: 3 }),
   credential: fc.option(fc.integer({ min: 1, max: 2 })),
   depth: fc.integer({ min: 1, max: 3 }),
+  /** Places on the runner beyond the least that layered room needs. */
+  spare: fc.integer({ min: 0, max: 2 }),
   steps: fc.array(step, { minLength: 5, maxLength: 40 }),
 });
 
@@ -85,7 +89,7 @@ export const randomConformance = (open: OpenEngine, runs: number): void => {
             for (const [i, cap] of w.caps.entries())
               await h.agent(names[i]!, { max_parallel_tasks: cap, adapter: i === 0 ? 'claude' : 'command' });
             const seen: Seen = { claims: new Map(), endings: new Map() };
-            const room = { slots: w.depth + 1 + w.fleet };
+            const room = { slots: w.depth + 1 + w.spare };
             for (const s of w.steps) {
               await act(h, s, seen, room);
               await look(h, seen, w);
@@ -123,13 +127,19 @@ const act = async (h: House, s: Step, seen: Seen, room: { slots: number }): Prom
       kind: s.do === 'chat' ? 'chat' : 'task',
       class: s.batch ? 'batch' : 'interactive',
     });
+  } else if (s.do === 'turn') {
+    // A further turn of a session that is busy or was.
+    const e = pick(await h.read('executions', { limit: 50, kind: 'chat' }), s.who);
+    if (e) await h.ask(e.agent_name, { kind: 'chat', session_id: e.session_id });
   } else if (s.do === 'claim') await claim(h, seen, s.max, room);
   else if (s.do === 'pause') await h.write('set_paused', { paused: s.on, by: 'x' });
   else if (s.do === 'cancel') {
     const e = pick(await h.read('executions', { limit: 50 }), s.who);
     if (e) await h.write('cancel', { execution_id: e.id, by: 'x', reason: null });
   } else if ('who' in s) {
-    const c = pick(await live(h, seen, 'running'), s.who);
+    const running = await live(h, seen, 'running');
+    // A process may end, or be lost, while its row waits.
+    const c = pick(s.do === 'call' ? running : [...running, ...(await live(h, seen, 'waiting'))], s.who);
     if (!c) return;
     if (s.do === 'call') await callOut(h, c, s);
     else if (s.do === 'end') {
@@ -138,8 +148,11 @@ const act = async (h: House, s: Step, seen: Seen, room: { slots: number }): Prom
       else await h.settle(c, { ...failed('overloaded'), decision: { kind: 'retry', after_ms: 50, why: 'x' } });
     } else {
       h.pass(leaseMs + 1);
-      const others = [...(await live(h, seen, 'running')), ...(await live(h, seen, 'waiting'))].filter((o) => o !== c);
-      await renewAll(h, others);
+      const all = [...(await live(h, seen, 'running')), ...(await live(h, seen, 'waiting'))];
+      await renewAll(
+        h,
+        all.filter((o) => o !== c),
+      );
       await h.write('reap', { lease_ms: leaseMs, grace_ms: 0, same_host: null, max: 50 });
     }
   }
