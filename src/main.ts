@@ -23,8 +23,8 @@ import { commit } from './record/commit.ts';
 import { createEndings } from './record/endings.ts';
 import { createFeed } from './record/feed.ts';
 import { createFleetLimits } from './record/fleet-limits.ts';
+import { bootId, isAlive } from './runner/launchers/proof.ts';
 import { prepareHome } from './server/home.ts';
-import { aliveProcess, bootId } from './server/host.ts';
 import { startLocalRunner } from './server/local-runner.ts';
 import { openStore } from './store/open.ts';
 
@@ -71,7 +71,7 @@ const start = async (config: Readonly<Config>) => {
   const url = await app.listen({ host: config.host, port: config.port }).catch((cause) => {
     throw listenFault(cause, config);
   });
-  const sweeps = startSweeps(deps, { name: hostname(), bootId: bootId(), alive: aliveProcess });
+  const sweeps = startSweeps(deps, { name: hostname(), bootId: bootId(), alive: isAlive });
   writeFileSync(join(config.home, 'run', 'server.json'), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   const bundled = import.meta.url.endsWith('.js');
   const runner = startLocalRunner(kernel, {

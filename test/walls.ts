@@ -43,7 +43,7 @@ export const layers: Record<string, readonly string[]> = {
   ],
   server: ['contract', 'kernel', 'config.ts'],
   client: ['contract'],
-  cli: ['contract', 'client', 'evidence', 'outcome', 'demo', 'config.ts'],
+  cli: ['contract', 'kernel', 'client', 'evidence', 'outcome', 'demo', 'config.ts'],
   web: ['contract', 'client'],
   holder: [],
   demo: [],

@@ -8,13 +8,13 @@ import { dirname, join } from 'node:path';
 import { limits } from '../contract/limits.ts';
 import { version } from '../contract/version.ts';
 import { createReader } from '../evidence/create.ts';
+import { runnerSocket } from '../kernel/home-sockets.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { AdapterHost } from './adapters/adapter.ts';
 import { afterResultMs } from './background.ts';
 import { createBallast } from './ballast.ts';
 import { startClaims } from './claims.ts';
 import { type AgentUser, agentUser, giveToAgent } from './launchers/agent-user.ts';
-import { holderSocket } from './launchers/holder-start.ts';
 import { createProcessLauncher } from './launchers/process-launcher.ts';
 import { bootId } from './launchers/proof.ts';
 import type { RunnerParts } from './parts.ts';
@@ -56,9 +56,6 @@ export interface Runner {
 
 /** How long a leaving runner goes on delivering endings that are ready; the next one sends the rest. */
 const flushMs = 3_000;
-
-/** Beside the holder's: both fall back to a short path when DROVER_HOME is a long one. */
-const runnerSocket = (home: string): string => join(dirname(holderSocket(home)), 'runner.sock');
 
 export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   const { kernel, home } = o;

@@ -8,6 +8,7 @@ import { openSync, renameSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { runnerRetiredExit } from '../contract/runner-protocol.ts';
+import { runnerSocket } from '../kernel/home-sockets.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 
 export interface LocalRunner {
@@ -58,7 +59,7 @@ export const startLocalRunner = (
       if (stopping) return;
       if (code === runnerRetiredExit) {
         kernel.log.info('another runner has taken this home over; ours starts again when that one is gone');
-        whenGone(join(p.home, 'run', 'runner.sock'), again);
+        whenGone(runnerSocket(p.home), again);
         return;
       }
       // Quick deaths are spaced out, up to 10 s; one that had lived a minute is replaced at once.

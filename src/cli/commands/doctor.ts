@@ -2,10 +2,12 @@
  * `drover doctor`: this machine, then the server, then the invariants on the live installation. Every check is printed; a
  * problem says what to do and makes it exit 1. A server that is not there is a problem of its own, not a failure of the doctor.
  */
+
 import { join } from 'node:path';
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/request.ts';
 import type { AgentBody, RunnerBody } from '../../client/wire.ts';
+import { holderSocket } from '../../kernel/home-sockets.ts';
 import { serverUrl } from '../connection.ts';
 import { type Context, printJson } from '../context.ts';
 import { type Check, note, ok, problem } from '../doctor/check.ts';
@@ -28,7 +30,7 @@ import { plain } from '../terminal.ts';
 export const doctor = async (context: Context): Promise<ExitName> => {
   const config = context.config();
   const server = await lookAtServer(context);
-  const holder = await askHolder(join(config.home, 'run', 'holder.sock'));
+  const holder = await askHolder(holderSocket(config.home));
   const checks: Check[] = [
     checkNode(process.versions.node),
     checkHome(config.home),

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/support/verifies.ts';
+import { holderSocket } from '../../kernel/home-sockets.ts';
 import { makeLeaf, memoryInUse, pidsIn, readCounters } from './cgroup-leaf.ts';
 import { findCgroupPlace, parseMounts, pathIn } from './cgroup-place.ts';
-import { holderCommand, holderSocket } from './holder-start.ts';
+import { holderCommand } from './holder-start.ts';
 
 /** Plain directories with the kernel's file names: which files are read and written, not what the kernel makes of it. */
 let root: string;

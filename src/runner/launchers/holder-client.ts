@@ -6,10 +6,11 @@
 import { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
 import { SpawnError } from '../../contract/facts.ts';
+import { holderSocket } from '../../kernel/home-sockets.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { findCgroupPlace } from './cgroup-place.ts';
 import { type ExitEvent, type Hello, type HolderLink, Lost, openLink } from './holder-link.ts';
-import { holderEntry, holderSocket, startHolder, userSystemd } from './holder-start.ts';
+import { holderEntry, startHolder, userSystemd } from './holder-start.ts';
 import { readText } from './proc.ts';
 
 const Child = z.object({ id: z.string(), pid: z.number(), start_time: z.number(), started_at: z.number() });

@@ -4,28 +4,18 @@
  * end with one holder: the second finds the socket taken and leaves.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { closeSync, existsSync, lstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../contract/errors.ts';
+import { homeHash } from '../../kernel/home-sockets.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { scopePrefix } from './cgroup-place.ts';
 
-/** sun_path holds 107 bytes; the holder binds under `.PID` first, which takes up to 8 of them. */
-const socketBytes = 107 - 8;
 /** Ready in 0.1 s as a bundle, 0.4 s from source; a loaded host gets its time. */
 const startMs = 20_000;
 /** Its log is started anew above this. */
 const logBytes = 1024 * 1024;
-
-export const homeHash = (home: string): string => createHash('sha256').update(home).digest('hex').slice(0, 16);
-
-/** DROVER_HOME/run/holder.sock, or for a home whose path is too long for a socket /tmp/drover-HASH/holder.sock. */
-export const holderSocket = (home: string): string => {
-  const usual = join(home, 'run', 'holder.sock');
-  return Buffer.byteLength(usual) <= socketBytes ? usual : join('/tmp', `drover-${homeHash(home)}`, 'holder.sock');
-};
 
 /** The name under /tmp can be foreseen: a directory that somebody else put there is not used. */
 const ownDirectory = (dir: string): void => {

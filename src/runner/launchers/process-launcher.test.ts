@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { fixture, type HeldBench, heldBench, lives, noCgroup, until } from '../../../test/support/held.ts';
 import { verifies } from '../../../test/support/verifies.ts';
 import type { SpawnError } from '../../contract/facts.ts';
-import { holderSocket } from './holder-start.ts';
+import { holderSocket } from '../../kernel/home-sockets.ts';
 
 let bench: HeldBench;
 afterEach(() => bench.end());
