@@ -26,7 +26,8 @@ export const codexReader = (textMode = false): EvidenceReader => {
     const kind = asText(body?.type ?? body?.item_type);
     if (body === null || kind === null) return;
     const id = asText(body.id);
-    if (kind === 'agent_message' || kind === 'reasoning' || toolItems.has(kind)) tape.modelSpoke();
+    const model = kind === 'agent_message' || kind === 'reasoning' || toolItems.has(kind);
+    if (model && facts.result === null) tape.modelSpoke();
     if (kind === 'agent_message' && event.type === 'item.completed') facts.response = asText(body.text);
     if (!toolItems.has(kind)) return;
     if (event.type === 'item.started') tools.start(id, kind, body.command ?? body.tool, at);

@@ -51,11 +51,11 @@ export const geminiReader = (textMode = false): EvidenceReader => {
           facts.turns++;
           text.said = '';
         }
-        tape.modelSpoke();
+        if (facts.result === null) tape.modelSpoke();
         if (text.said.length < 1024 * 1024) text.said += asText(event.content) ?? '';
         return false;
       case 'tool_use':
-        tape.modelSpoke();
+        if (facts.result === null) tape.modelSpoke();
         tools.start(asText(event.tool_id), asText(event.tool_name) ?? 'tool', event.parameters, at);
         return false;
       case 'tool_result':

@@ -11,6 +11,8 @@ import { geminiExit, geminiLine, geminiReport, geminiRetrying, geminiTerminal } 
 import type { OwnedSentence } from './owned-lines.ts';
 
 export interface CliTable {
+  /** No terminal events at all: exit 0 is the success. */
+  plain: boolean;
   /** The terminal event for the prompt says success. */
   succeeded(stream: StreamFacts): boolean;
   /** The terminal event says failure. */
@@ -29,6 +31,7 @@ export interface CliTable {
 const none = () => null;
 
 const claude: CliTable = {
+  plain: false,
   succeeded: (s) => s.result !== null && claudeSucceeded(s.result),
   terminal: claudeTerminal,
   pending: claudePending,
@@ -40,6 +43,7 @@ const claude: CliTable = {
 };
 
 const codex: CliTable = {
+  plain: false,
   succeeded: (s) => s.result?.type === 'turn.completed',
   terminal: codexTerminal,
   pending: codexPending,
@@ -50,6 +54,7 @@ const codex: CliTable = {
 };
 
 const gemini: CliTable = {
+  plain: false,
   succeeded: (s) => s.result?.type === 'result' && s.result.status === 'success',
   terminal: geminiTerminal,
   pending: none,
@@ -60,6 +65,7 @@ const gemini: CliTable = {
 };
 
 const plain: CliTable = {
+  plain: true,
   succeeded: () => false,
   terminal: none,
   pending: none,

@@ -66,7 +66,6 @@ const findings = (facts: Facts, ending: Ending, table: CliTable, context: Contex
     const answered = httpFinding(facts.http, stream, context);
     return answered.cause === 'success' ? [answered] : [notStarted(facts), intent(facts), answered];
   }
-  const plain = stream.cli === 'command' || (stream.cli === 'any' && stream.result === null);
   const ended = stream.result !== null && (table.succeeded(stream) || table.terminal(stream, context) !== null);
   const ourStop = facts.stop !== null;
   // After a kill from outside, a retry that was under way explains nothing; after our own stop, or an exit, it does.
@@ -83,7 +82,7 @@ const findings = (facts: Facts, ending: Ending, table: CliTable, context: Contex
     ended ? null : table.pending(stream, context),
     ourStop ? retrying : null,
     ending.exitCode === 124 ? simple('timed_out', 'exit 124: timeout(1) ended it') : null,
-    plain && facts.stop === null && ending.exitCode === 0 ? success(facts, 'exit 0') : null,
+    table.plain && facts.stop === null && ending.exitCode === 0 ? success(facts, 'exit 0') : null,
     facts.stop === null || facts.stop.reason === 'evidence_stop' ? signalFinding(facts, ending, context) : null,
     died ? null : retrying,
     exitMatters ? specific(table, facts, context) : null,

@@ -115,6 +115,52 @@ describe('noise where it must not matter', () => {
       expect(tried).toBeGreaterThan(900);
     });
 
+  const others: Record<string, (text: string) => string[]> = {
+    codex: (text) => [
+      JSON.stringify({ type: 'item.completed', item: { id: 'n1', type: 'agent_message', text } }),
+      JSON.stringify({
+        type: 'item.completed',
+        item: {
+          id: 'n2',
+          type: 'command_execution',
+          command: 'cat log',
+          aggregated_output: text,
+          exit_code: 1,
+          status: 'failed',
+        },
+      }),
+      JSON.stringify({ type: 'item.completed', item: { id: 'n3', type: 'error', message: text } }),
+    ],
+    gemini: (text) => [
+      JSON.stringify({ type: 'message', role: 'assistant', content: text, delta: true }),
+      JSON.stringify({ type: 'tool_result', tool_id: 'n', status: 'error', output: text }),
+    ],
+    any: (text) => [`I read this: ${text}`],
+  };
+  for (const [cli, events] of Object.entries(others))
+    it.each(Object.entries(texts))(
+      verifies('R35', 'D18')(`${cli}: "%s" changes no cause and no switch of any row`),
+      (_name, text) => {
+        const changed: string[] = [];
+        for (const c of cases.filter((o) => o.row.cli === cli)) {
+          const hasEvents = c.row.result_event != null || /^\s*\{/.test(c.row.stdout_tail ?? '');
+          const streams = hasEvents || cli === 'any';
+          const rows = [
+            { ...c.row, stderr_tail: join(`[mcp] ${text}`, c.row.stderr_tail) },
+            { ...c.row, stderr_tail: join(c.row.stderr_tail, `[mcp] ${text}`) },
+            ...(streams ? events(text).map((e) => out(c.row, e, '')) : []),
+            ...(streams && c.row.result_event != null ? events(text).map((e) => out(c.row, '', e)) : []),
+          ];
+          for (const row of rows) {
+            const got = diagnoseRow(row, { now: casesNow });
+            if (got.cause !== c.expected.cause || got.switch_credential !== c.expected.switch_credential)
+              changed.push(`${c.row.id}: ${got.cause} ${got.switch_credential} ${got.evidence[0]}`);
+          }
+        }
+        expect(changed).toEqual([]);
+      },
+    );
+
   it('really lies in the rows it is tried on', () => {
     const withTool: Case = claude.find((c) => c.row.id === 'cl-lab-inner-137')!;
     expect(inside(withTool.row, texts.forgedFailure).stdout_tail).toContain('authentication_error');
