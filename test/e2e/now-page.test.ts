@@ -194,54 +194,51 @@ describe.skipIf(noChromium)(title, () => {
     await page.getByRole('complementary', { name: 'Run' }).getByText('oom_killed', { exact: false }).first().waitFor();
   });
 
-  it(
-    verifies('R45', 'D37')('shows planted markup, terminal codes and direction marks as text, everywhere'),
-    async () => {
-      await open();
-      const planted = '<img src=x onerror="window.owned=1"> \u001b[31mred\u001b[0m \u202egnp.exe';
-      const asText = '<img src=x onerror="window.owned=1"> red ⟦RLO⟧gnp.exe';
-      await fleet.agent('alpha', { max_parallel_tasks: 1 });
-      await signIn(fleet, page);
-      await fleet.task('alpha', planted);
-      const id = await fleet.task('alpha', `${planted} second`);
-      await rowOf('Waiting', `${asText} second`).waitFor();
-      const first = await claimOne();
-      await rowOf('Running', asText).waitFor();
-      await fleet.runner.finish(first, { stream: { response: planted } });
-      await rowOf('Last endings', asText).waitFor();
+  it(verifies('D37')('shows planted markup, terminal codes and direction marks as text, everywhere'), async () => {
+    await open();
+    const planted = '<img src=x onerror="window.owned=1"> \u001b[31mred\u001b[0m \u202egnp.exe';
+    const asText = '<img src=x onerror="window.owned=1"> red ⟦RLO⟧gnp.exe';
+    await fleet.agent('alpha', { max_parallel_tasks: 1 });
+    await signIn(fleet, page);
+    await fleet.task('alpha', planted);
+    const id = await fleet.task('alpha', `${planted} second`);
+    await rowOf('Waiting', `${asText} second`).waitFor();
+    const first = await claimOne();
+    await rowOf('Running', asText).waitFor();
+    await fleet.runner.finish(first, { stream: { response: planted } });
+    await rowOf('Last endings', asText).waitFor();
 
-      const second = await claimOne();
-      await fleet.runner.log(second, [
-        output(planted),
-        event({ type: 'assistant', message: { content: [{ type: 'text', text: `said ${planted}` }] } }),
-        event({
-          type: 'assistant',
-          message: { content: [{ type: 'tool_use', id: 't', name: planted, input: { command: planted } }] },
-        }),
-        event({ type: 'brand_new', planted }),
-      ]);
-      await fleet.runner.finish(second, {
-        exit_code: 1,
-        stream: { response: null, lines: [{ stream: 'stderr', text: planted, model_output_after: false }] },
-      });
-      await rowOf('Last endings', 'second').getByRole('link').click();
-      const panel = page.getByRole('complementary', { name: 'Run' });
-      await panel.getByText(`said ${asText}`).waitFor();
-      for (const summary of await panel.locator('summary').all()) await summary.click();
-      await panel.getByText('"type": "brand_new"').waitFor();
-      expect((await fleet.row(id)).message).toBe(`${planted} second`);
-      expect(await page.evaluate(() => [document.querySelectorAll('img[src="x"]').length, 'owned' in window])).toEqual([
-        0,
-        false,
-      ]);
-      expect(await page.evaluate(() => /[\u001b\u202e]/.test(document.body.textContent))).toBe(false);
-      // Whatever direction a text has, it keeps it to itself.
-      const isolated = await panel
-        .locator('.plain')
-        .evaluateAll((all) => all.every((e) => /isolate/.test(getComputedStyle(e).unicodeBidi)));
-      expect(isolated).toBe(true);
-    },
-  );
+    const second = await claimOne();
+    await fleet.runner.log(second, [
+      output(planted),
+      event({ type: 'assistant', message: { content: [{ type: 'text', text: `said ${planted}` }] } }),
+      event({
+        type: 'assistant',
+        message: { content: [{ type: 'tool_use', id: 't', name: planted, input: { command: planted } }] },
+      }),
+      event({ type: 'brand_new', planted }),
+    ]);
+    await fleet.runner.finish(second, {
+      exit_code: 1,
+      stream: { response: null, lines: [{ stream: 'stderr', text: planted, model_output_after: false }] },
+    });
+    await rowOf('Last endings', 'second').getByRole('link').click();
+    const panel = page.getByRole('complementary', { name: 'Run' });
+    await panel.getByText(`said ${asText}`).waitFor();
+    for (const summary of await panel.locator('summary').all()) await summary.click();
+    await panel.getByText('"type": "brand_new"').waitFor();
+    expect((await fleet.row(id)).message).toBe(`${planted} second`);
+    expect(await page.evaluate(() => [document.querySelectorAll('img[src="x"]').length, 'owned' in window])).toEqual([
+      0,
+      false,
+    ]);
+    expect(await page.evaluate(() => /[\u001b\u202e]/.test(document.body.textContent))).toBe(false);
+    // Whatever direction a text has, it keeps it to itself.
+    const isolated = await panel
+      .locator('.plain')
+      .evaluateAll((all) => all.every((e) => /isolate/.test(getComputedStyle(e).unicodeBidi)));
+    expect(isolated).toBe(true);
+  });
 
   it('goes on after the event stream drops: it says so, and what happened meanwhile is there', async () => {
     await open();
@@ -301,7 +298,7 @@ describe.skipIf(noChromium)(title, () => {
       await page.getByLabel(/Running at once in the fleet/).fill('5');
       await page.getByRole('button', { name: 'Set', exact: true }).click();
       await section('Fleet').getByText('1 of 5').waitFor();
-      await section('Fleet').getByText('limit set by hand').waitFor();
+      await section('Fleet').getByText('limit: set by hand').waitFor();
     },
   );
 

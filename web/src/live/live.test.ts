@@ -28,6 +28,21 @@ describe('reading again what is stale', () => {
     expect(rounds).toHaveLength(3);
   });
 
+  it('rests after a round as long as it took, so that a slow server is not driven', async () => {
+    let now = 0;
+    const rests: number[] = [];
+    const touch = createRefresher(
+      async () => {
+        now += 900;
+      },
+      async (tookMs) => void rests.push(tookMs),
+      () => now,
+    );
+    touch([['a']]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(rests).toEqual([900]);
+  });
+
   it('goes on after a read that failed', async () => {
     let reads = 0;
     const touch = createRefresher(

@@ -10,10 +10,15 @@ import { type Key, keys, staleAfter } from './keys.ts';
 
 export type LineState = { kind: 'connecting' } | { kind: 'up' } | { kind: 'down'; why: string };
 
-/** Between two rounds of reading: below it, eyes see no difference; above it, a burst feels like a stall. */
+/** Between two rounds of reading at least: below it, eyes see no difference; above it, a burst feels like a stall. */
 const roundMs = 250;
 
-export const createRefresher = (read: (stale: Key[]) => Promise<unknown>, rest: () => Promise<void>) => {
+/** `rest` is told how long the round took: a slow server is left alone for as long again. */
+export const createRefresher = (
+  read: (stale: Key[]) => Promise<unknown>,
+  rest: (tookMs: number) => Promise<void>,
+  clock: () => number = () => performance.now(),
+) => {
   const stale = new Map<string, Key>();
   let running = false;
   const run = async () => {
@@ -21,8 +26,9 @@ export const createRefresher = (read: (stale: Key[]) => Promise<unknown>, rest: 
       const round = [...stale.values()];
       stale.clear();
       // A read that fails is shown where it belongs; the next event or the slow poll reads again.
+      const began = clock();
       await read(round).catch(() => {});
-      await rest();
+      await rest(clock() - began);
     }
     running = false;
   };
@@ -45,7 +51,7 @@ export const useLive = (queries: QueryClient): LineState => {
       // would keep the page from ever seeing one.
       (stale) =>
         Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }, { cancelRefetch: false }))),
-      () => new Promise((resolve) => setTimeout(resolve, roundMs)),
+      (tookMs) => new Promise((resolve) => setTimeout(resolve, Math.max(roundMs, tookMs))),
     );
     const run = async () => {
       for await (const item of api.events({ signal: stop.signal })) {

@@ -24,7 +24,7 @@ const AgentRow = ({ agent }: { agent: AgentBody }) => {
     },
     onError: sayProblem,
   });
-  const kind = [agent.adapter, agent.model].filter(Boolean).join(' · ');
+  const kind = agent.model ?? agent.adapter;
   return (
     <li className="gauge" data-stopped={stopped}>
       <span className="name">

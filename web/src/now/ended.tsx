@@ -13,7 +13,11 @@ import { useEnded } from './data.ts';
 /** A cause of a newer server is shown by its own name. */
 export const causeTitle = (cause: Cause | null): string =>
   cause === null ? 'Not known' : (causes[cause]?.title ?? cause.replaceAll('_', ' '));
-export const causeAdvice = (cause: Cause | null): string => (cause === null ? '' : (causes[cause]?.advice ?? ''));
+/** What can be done; empty when the message says it already. */
+export const adviceFor = (row: Pick<ExecutionBody, 'cause' | 'error'>): string => {
+  const advice = row.cause === null ? '' : (causes[row.cause]?.advice ?? '');
+  return row.error?.includes(advice) ? '' : advice;
+};
 
 /** What decided; else what was said about it. */
 export const evidenceOf = (row: ExecutionBody): string => row.verdict?.evidence[0] ?? row.error ?? '';
@@ -22,7 +26,7 @@ const EndedRow = ({ row }: { row: ExecutionBody }) => {
   const failed = row.status === 'failed';
   const current = useExecutionRoute() === row.id;
   const evidence = failed ? headOf(evidenceOf(row), 320) : '';
-  const advice = failed ? causeAdvice(row.cause) : '';
+  const advice = failed ? adviceFor(row) : '';
   const error = failed ? headOf(row.error, 320) : '';
   return (
     <li className="row ended" data-status={row.status} aria-current={current}>

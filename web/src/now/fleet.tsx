@@ -90,7 +90,7 @@ export const Fleet = () => {
         )}
         <Occupancy used={limits.running} most={limits.agent_call_limit} label="Running in the fleet" />
         <div className="foot">
-          <span>limit {sources[limits.agent_call_limit_source] ?? limits.agent_call_limit_source}</span>
+          <span>limit: {sources[limits.agent_call_limit_source] ?? limits.agent_call_limit_source}</span>
           <span>waits at most {limits.queue_timeout_s === 0 ? 'for ever' : span(limits.queue_timeout_s * 1000)}</span>
         </div>
         {runners?.some((r) => r.isolation === 'none') && (

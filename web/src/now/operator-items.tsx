@@ -1,5 +1,6 @@
 /** What a person must see. Acknowledging says "seen": it closes the item and changes nothing else. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { OperatorItemBody } from '../../../src/client/wire.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
@@ -26,45 +27,51 @@ const Item = ({ item }: { item: OperatorItemBody }) => {
         <Plain text={headOf(item.title, 240)} />
         {(item.count ?? 1) > 1 && <span className="chip">{count(item.count)} times</span>}
       </h3>
-      <ul>
-        {item.evidence.slice(0, 4).map((line) => (
-          <li key={line}>
-            <Plain text={headOf(line, 300)} />
-          </li>
-        ))}
-      </ul>
+      <p className="evidence">
+        <Plain text={item.evidence.map((line) => headOf(line, 300)).join(' · ')} />
+      </p>
       <div className="foot">
-        {item.agent_name !== null && <span>{item.agent_name}</span>}
         {item.updated_at !== undefined && <Ago at={item.updated_at} />}
         {item.execution_id !== null && (
           <a className="link" href={executionHref(item.execution_id)}>
-            the run
+            the run<span className="hidden-label"> of {item.agent_name}</span>
           </a>
         )}
-        {mayEdit && (
-          <button type="button" className="small" disabled={seen.isPending} onClick={() => seen.mutate()}>
-            Acknowledge
-            <span className="hidden-label">: {headOf(item.title, 60)}</span>
-          </button>
-        )}
       </div>
+      {mayEdit && (
+        <button type="button" className="small" disabled={seen.isPending} onClick={() => seen.mutate()}>
+          Acknowledge
+          <span className="hidden-label">: {headOf(item.title, 60)}</span>
+        </button>
+      )}
     </li>
   );
 };
+
+/** The gravest; what runs must not be pushed off the screen by what went wrong. */
+const shownAtFirst = 3;
 
 const weight = { high: 0, normal: 1, low: 2 };
 
 export const OperatorItems = () => {
   const items = useOperatorItems();
+  const [all, setAll] = useState(false);
   const rows = [...(items.data ?? [])].sort((a, b) => weight[a.priority] - weight[b.priority]);
   if (rows.length === 0 && !items.error) return null;
   return (
     <Section title="Needs you" count={rows.length} error={items.error}>
       <ul>
-        {rows.map((item) => (
+        {(all ? rows : rows.slice(0, shownAtFirst)).map((item) => (
           <Item key={item.id} item={item} />
         ))}
       </ul>
+      {!all && rows.length > shownAtFirst && (
+        <p className="more-rows">
+          <button type="button" className="quiet small" onClick={() => setAll(true)}>
+            Show {count(rows.length - shownAtFirst)} more
+          </button>
+        </p>
+      )}
     </Section>
   );
 };

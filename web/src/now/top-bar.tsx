@@ -1,5 +1,6 @@
 /** The top of the page: the state of the fleet in one line, pause and resume, the line to the server, theme, sign out. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import type { UserBody } from '../../../src/client/wire.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
@@ -77,6 +78,11 @@ const ThemeButton = () => {
 export const TopBar = ({ me, line }: { me: UserBody; line: LineState }) => {
   const queries = useQueryClient();
   const { data: limits } = useLimits();
+  const inTab =
+    limits === undefined ? '' : limits.paused ? 'paused' : `${limits.running} running, ${limits.queued} waiting`;
+  useEffect(() => {
+    document.title = inTab === '' ? 'Drover' : `${inTab} · Drover`;
+  }, [inTab]);
   const leave = useMutation({
     mutationFn: () => write(() => api.logout()),
     onSuccess: () => {

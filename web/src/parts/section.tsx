@@ -25,6 +25,7 @@ export const Section = (props: {
             </>
           )}
         </h2>
+        {props.none !== undefined && !props.error ? <p className="none">{props.none}</p> : null}
         {props.more !== undefined && <div className="more">{props.more}</div>}
       </header>
       {props.error ? (
@@ -32,7 +33,6 @@ export const Section = (props: {
           {inWords(props.error)}
         </p>
       ) : null}
-      {props.none !== undefined && !props.error ? <div className="none">{props.none}</div> : null}
       {props.children}
     </section>
   );

@@ -26,7 +26,7 @@ const heldBy: Record<string, string> = {
 };
 
 const Memory = ({ memory }: { memory: NonNullable<AttemptBody['memory']> }) => (
-  <Figure name="Memory, peak against limit">
+  <Figure name="Memory peak">
     {bytes(memory.peak_bytes)} of {memory.limit_bytes === null ? 'no limit' : bytes(memory.limit_bytes)}{' '}
     <span className="muted">{memory.limit_bytes === null ? '' : (heldBy[memory.held_by] ?? memory.held_by)}</span>
     <Against used={memory.peak_bytes} most={memory.limit_bytes} label="Memory" />

@@ -1,6 +1,6 @@
 /** How it ended: cause, what was said, how sure that is, on what evidence, and what can be done. */
 import type { ExecutionBody } from '../../../src/client/wire.ts';
-import { causeAdvice, causeTitle } from '../now/ended.tsx';
+import { adviceFor, causeTitle } from '../now/ended.tsx';
 import { Plain } from '../parts/text.tsx';
 import { attentionInWords } from '../words/reasons.ts';
 
@@ -8,7 +8,7 @@ const sure = { proven: 'proven', likely: 'likely', unknown: 'not known for sure'
 
 export const VerdictBox = ({ row }: { row: ExecutionBody }) => {
   const { verdict } = row;
-  const advice = causeAdvice(row.cause);
+  const advice = adviceFor(row);
   const meta = [
     row.cause,
     verdict === null ? null : sure[verdict.confidence],
