@@ -202,6 +202,9 @@ describe('the reader of Claude Code', () => {
     expect(seen[0]!.terminal).toBe(true);
     expect(facts.lines).toEqual([]);
     expect(facts.unknown_events).toBe(1);
+    // Cut before it says whether it is an error: then it says nothing.
+    const early = JSON.stringify({ type: 'result', subtype: 'success', result: 'x'.repeat(1000), is_error: true });
+    expect(read([early.slice(0, 500)]).facts.result).toBeNull();
   });
 
   it(verifies('D37')('stays small on a stream without end'), () => {

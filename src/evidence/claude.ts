@@ -156,8 +156,9 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
       }
       const { event } = parsed;
       const whole = parsed.kind === 'event';
-      // Of a cut event only the result is used: what is missing from the others could turn their meaning round.
-      if (!whole && event.type !== 'result') {
+      // Of a cut event only the result is used, and only when it still says whether it is an error: a failure of the API has
+      // the subtype `success` too. What is missing from other events could turn their meaning round.
+      if (!whole && (event.type !== 'result' || typeof event.is_error !== 'boolean')) {
         facts.unknown_events++;
         return { event: null, terminal: false, hopeless };
       }

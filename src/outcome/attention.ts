@@ -8,7 +8,9 @@ export const attentionOf = (facts: Facts, cause: Cause, permissionMode: string |
   const out: Verdict['attention'] = [];
   if (facts.stream.denied_tools.length > 0) out.push('blocked_tools');
   const reported = facts.stream.permission_mode;
-  if (permissionMode !== null && reported !== null && reported !== permissionMode) out.push('permission_mode_differs');
+  // Only a CLI that Drover started itself was told a mode.
+  if (facts.stream.cli === 'claude' && permissionMode !== null && reported !== null && reported !== permissionMode)
+    out.push('permission_mode_differs');
   if (toolWasKilled(facts, cause === 'oom_killed')) out.push('tool_oom');
   if ((facts.stragglers ?? 0) > 0) out.push('stragglers');
   if (facts.workspace !== null && facts.workspace.keep_error !== null) out.push('work_not_kept');

@@ -192,7 +192,7 @@ const ownLine = (stream: StreamFacts, context: Context): string => {
 };
 
 export const claudeSucceeded = (result: Json): boolean =>
-  result.type === 'result' && result.subtype === 'success' && result.is_error !== true;
+  result.type === 'result' && result.subtype === 'success' && result.is_error === false;
 
 /** No terminal event, but the CLI had rendered its final error, or a window of the plan was rejected. */
 export const claudePending = (stream: StreamFacts, context: Context): Finding | null => {

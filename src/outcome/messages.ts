@@ -67,7 +67,7 @@ export const renderMessage = (verdict: Omit<Verdict, 'message'>, facts: Facts, e
   const sentence = sentences[cause]?.(facts) ?? `${title}.`;
   const reset = verdict.reset_at === null ? '' : ` Reset: ${new Date(verdict.reset_at).toISOString()}.`;
   const tail = advice === '' ? '' : ` ${advice}`;
-  const by = terminator(cause, facts, ending);
+  const by = terminator(verdict, facts, ending);
   if (by !== null) return `${terminated(by, facts)} ${sentence}${reset}${tail}`;
   if (cause === 'unknown' && facts.exit_code !== null && facts.exit_code >= 0 && facts.exit_code < 256)
     return `Ended with exit code ${facts.exit_code}, and nothing proves why. See the last lines of its log.`;
@@ -75,10 +75,14 @@ export const renderMessage = (verdict: Omit<Verdict, 'message'>, facts: Facts, e
   return `${sentence}${reset}${tail}`;
 };
 
-/** The signal, or Drover where the process answered a stop with an exit code (Claude Code exits 0 on SIGINT). */
-const terminator = (cause: Cause, facts: Facts, ending: Ending): string | null => {
+/**
+ * The signal, or Drover where the process answered a stop with an exit code (Claude Code exits 0 on SIGINT). Null when not
+ * the ending but what the CLI said decided: a rejected login that was also killed is a rejected login.
+ */
+const terminator = (verdict: Omit<Verdict, 'message'>, facts: Facts, ending: Ending): string | null => {
   if (facts.spawn_error !== null || facts.prepare_error !== null || facts.http !== null) return null;
+  if (verdict.tier === 'structured') return null;
   if (ending.signal !== null) return ending.signal;
-  if (cause === 'oom_killed') return 'SIGKILL';
-  return facts.stop === null ? null : 'Drover';
+  if (verdict.cause === 'oom_killed') return 'SIGKILL';
+  return facts.stop === null || facts.stop.reason === 'evidence_stop' ? null : 'Drover';
 };
