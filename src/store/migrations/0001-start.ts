@@ -123,8 +123,8 @@ export const start = (w: Words): string[] => [
   // is the index covering (a place in line: 30 ns a row against 320; SQLite has no covering index on a computed column).
   `CREATE INDEX executions_lane ON executions (lane, agent_id, id) WHERE lane IS NOT NULL`,
   `CREATE INDEX executions_nested ON executions (lane, depth, agent_id, id) WHERE lane = 'nested'`,
-  `CREATE INDEX executions_behind ON executions (agent_id, session_id, id) WHERE status = 'queued' AND behind = 1`,
-  `CREATE INDEX executions_parked ON executions (ripe_at, id) WHERE ripe_at IS NOT NULL`,
+  `CREATE INDEX executions_behind ON executions (agent_id, session_id, id) WHERE behind = 1 AND completed_at IS NULL`,
+  `CREATE INDEX executions_parked ON executions (ripe_at, id, agent_id) WHERE ripe_at IS NOT NULL`,
   `CREATE INDEX executions_expiry ON executions (expires_at, id) WHERE expires_at IS NOT NULL`,
   // Use of the limits is counted from these two, never added and subtracted (F11).
   `CREATE INDEX executions_running ON executions (status, agent_id, credential_id, runner_id, class) WHERE status = 'running'`,

@@ -33,8 +33,8 @@ const behindSession = statement<{ agent_id: string; session_id: string; most: nu
         .select('id')
         .where('agent_id', '=', s.agent_id)
         .where('session_id', '=', s.session_id)
-        .where('status', '=', lit.queued)
         .where('behind', '=', lit.one)
+        .where('completed_at', 'is', null)
         .limit(s.most)
         .as('rows'),
     )
@@ -47,8 +47,8 @@ const behindAgent = statement<{ agent_id: string; most: number }, { n: number }>
         .selectFrom('executions')
         .select('id')
         .where('agent_id', '=', s.agent_id)
-        .where('status', '=', lit.queued)
         .where('behind', '=', lit.one)
+        .where('completed_at', 'is', null)
         .limit(s.most)
         .as('rows'),
     )

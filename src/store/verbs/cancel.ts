@@ -29,16 +29,11 @@ const inSessions = statement<{ agent_id: string }, Row>((db, s) =>
     .selectFrom('executions')
     .selectAll()
     .where('agent_id', '=', s.agent_id)
-    .where('status', '=', lit.queued)
-    .where('behind', '=', lit.one),
+    .where('behind', '=', lit.one)
+    .where('completed_at', 'is', null),
 );
 const parked = statement<{ agent_id: string }, Row>((db, s) =>
-  db
-    .selectFrom('executions')
-    .selectAll()
-    .where('status', '=', lit.queued)
-    .where('ripe_at', 'is not', null)
-    .where('agent_id', '=', s.agent_id),
+  db.selectFrom('executions').selectAll().where('ripe_at', 'is not', null).where('agent_id', '=', s.agent_id),
 );
 
 /** Ends every queued row of an agent, each alone. Those behind first, so that no turn passes to a row that ends next. */

@@ -24,12 +24,12 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'every open call is waited for by the attempt that made it',
-    broken: sql`select c.child_id as id from calls c where c.closed_at is null and not exists (
+    broken: sql`select c.child_id as id from calls c where c.closed_at is null and c.child_id > '' and not exists (
       select 1 from executions e where e.id = c.execution_id and e.token = c.token) limit 5`,
   },
   {
     name: 'every open call is for an execution that has not ended',
-    broken: sql`select c.child_id as id from calls c where c.closed_at is null and not exists (
+    broken: sql`select c.child_id as id from calls c where c.closed_at is null and c.child_id > '' and not exists (
       select 1 from executions e where e.id = c.child_id and e.completed_at is null) limit 5`,
   },
   {
@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'whoever stands behind in a session has somebody before it',
-    broken: sql`select e.id from executions e where e.status = 'queued' and e.behind = 1 and e.agent_id > '' and not exists (
+    broken: sql`select e.id from executions e where e.behind = 1 and e.completed_at is null and e.agent_id > '' and not exists (
       select 1 from executions h where h.session_id = e.session_id and h.behind = 0 and h.completed_at is null) limit 5`,
   },
 ];

@@ -19,19 +19,26 @@ const behind = statement<object, { agent_id: string; n: number }>((db) =>
   db
     .selectFrom('executions')
     .select(['agent_id', sql<number>`count(*)`.as('n')])
-    .where('status', '=', lit.queued)
     .where('behind', '=', lit.one)
+    .where('completed_at', 'is', null)
     // Every agent: makes it a range of the index.
     .where('agent_id', '>', sql.lit(''))
     .groupBy('agent_id'),
 );
+/** Inner and outer apart: grouped at once, SQLite walks all executions by agent to save a sort. */
 const parked = statement<object, { agent_id: string; n: number }>((db) =>
   db
-    .selectFrom('executions')
-    .select(['agent_id', sql<number>`count(*)`.as('n')])
-    .where('status', '=', lit.queued)
-    .where('ripe_at', '>', sql.lit(-1))
-    .groupBy('agent_id'),
+    .selectFrom(
+      db
+        .selectFrom('executions')
+        .select('agent_id')
+        .where('ripe_at', 'is not', null)
+        .orderBy('ripe_at')
+        .limit(sql.lit(1_000_000))
+        .as('rows'),
+    )
+    .select(['rows.agent_id', sql<number>`count(*)`.as('n')])
+    .groupBy('rows.agent_id'),
 );
 const waitingByAgent = statement<object, { agent_id: string; n: number }>((db) =>
   db

@@ -4,7 +4,6 @@
  * records (audit, credential events) are not touched.
  */
 import { limits } from '../../contract/limits.ts';
-import { lit } from '../statement.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
 
 type Step = (tx: Tx, max: number) => Promise<number>;
@@ -91,18 +90,15 @@ const oldIdempotencyKeys: Step = async (tx, max) => {
   return old.length;
 };
 
-/** A span is needed while a row waits that waited through it. */
+/** Longer than the longest queue budget: a row that ends by its budget finds all its spans. */
+const spansMs = (limits.queueTimeoutS.max + 86_400) * 1_000;
+
 const oldWaitSpans: Step = async (tx, max) => {
-  const { oldest } = await tx.db
-    .selectFrom('executions')
-    .select((q) => q.fn.min<number | null>('eligible_at').as('oldest'))
-    .where('status', '=', lit.queued)
-    .executeTakeFirstOrThrow();
   const old = await tx.db
     .selectFrom('wait_spans')
     .select(['agent_id', 'class', 'from_at'])
     .where('to_at', 'is not', null)
-    .where('to_at', '<', oldest ?? tx.at.steady)
+    .where('to_at', '<', tx.at.steady - spansMs)
     .orderBy('to_at')
     .limit(max)
     .execute();

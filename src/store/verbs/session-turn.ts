@@ -43,8 +43,8 @@ const nextBehind = statement<
     .select(['id', 'behind_ms', 'behind_since'])
     .where('agent_id', '=', s.agent_id)
     .where('session_id', '=', s.session_id)
-    .where('status', '=', lit.queued)
     .where('behind', '=', lit.one)
+    .where('completed_at', 'is', null)
     .orderBy('id')
     .limit(lit.one),
 );

@@ -30,8 +30,8 @@ const before = statement<{ agent_id: string; session_id: string; id: string }, {
     .select(db.fn.countAll<number>().as('n'))
     .where('agent_id', '=', s.agent_id)
     .where('session_id', '=', s.session_id)
-    .where('status', '=', lit.queued)
     .where('behind', '=', lit.one)
+    .where('completed_at', 'is', null)
     .where('id', '<', s.id),
 );
 
