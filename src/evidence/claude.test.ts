@@ -1,3 +1,4 @@
+/** The reader of Claude Code: what it keeps of a stream, what it bounds, and what no bytes can make it do. */
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
 import { claudeReader } from './claude.ts';

@@ -1,3 +1,4 @@
+/** The readers of plain commands, Codex and Gemini CLI. */
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
 import type { CliKind } from '../contract/facts.ts';

@@ -1,3 +1,4 @@
+/** Events, cut events and text; a cut event never says anything that the whole one does not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseLine } from './parse-line.ts';

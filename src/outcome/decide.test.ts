@@ -1,3 +1,4 @@
+/** What follows from a verdict: six causes are retried, within bounds, spread and repeatable; nothing that may switch is. */
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
 import { type Cause, causeNames, causes } from '../contract/causes.ts';

@@ -1,3 +1,4 @@
+/** Lines of evidence: what may be left out, what is refused and how, tails that begin in the middle. */
 import { describe, expect, it } from 'vitest';
 import { diagnoseRow, factsFromRow, parseEvidenceLine } from './from-evidence-row.ts';
 

@@ -1,3 +1,4 @@
+/** Every sentence we can print: its kept wording, a rendering for every cause, and drill 23 against the older word lists. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { olderReading, wordLists } from '../../test/support/cases.ts';

@@ -1,3 +1,4 @@
+/** What a person is told after an ending, and what raises nothing. */
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
 import { emptyFacts, type Facts } from '../contract/facts.ts';

@@ -1,3 +1,4 @@
+/** Reset times in every form the CLIs print, with zones, changes of time and what must stay unknown. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
