@@ -23,12 +23,17 @@ export const ownHome = (home: string): { release(): void } => {
         `another server runs on this DROVER_HOME (${home}). Stop it first, or set DROVER_HOME to another directory.`,
         { cause },
       );
-    throw new Fault(
-      'not_ready',
-      `Cannot open ${file}: ${(cause as Error).message}. DROVER_HOME needs to be a directory this user may write to, with free space.`,
-      { cause },
-    );
+    throw cannotOpen(file, cause);
   }
   const held = db;
   return { release: () => held.close() };
 };
+
+export const cannotOpen = (file: string, cause: unknown): Fault =>
+  cause instanceof Fault
+    ? cause
+    : new Fault(
+        'not_ready',
+        `Cannot open ${file}: ${(cause as Error).message}. DROVER_HOME needs to be a directory this user may write to, with free space.`,
+        { cause },
+      );

@@ -7,7 +7,7 @@ import { migrateSqlite } from '../migrations/migrate-sqlite.ts';
 import { groupCommit, type WriteOrder } from './group-commit.ts';
 import { sqliteFiles } from './sqlite-files.ts';
 import { openSqlite, type SqliteHandle } from './sqlite-handle.ts';
-import { ownHome } from './sqlite-owner.ts';
+import { cannotOpen, ownHome } from './sqlite-owner.ts';
 import { serve, start } from './worker-loop.ts';
 
 const { home } = workerData as { home: string };
@@ -25,7 +25,7 @@ const opened = start(port, () => {
   } catch (error) {
     handle?.close();
     owned.release();
-    throw error;
+    throw cannotOpen(files.main, error);
   }
 });
 

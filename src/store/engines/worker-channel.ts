@@ -59,7 +59,8 @@ export const openChannel = <Q>(url: URL, workerData: unknown, log: Log): Promise
       info,
       ask: (q) =>
         new Promise((resolve, reject) => {
-          if (gone || closing) return reject(gone ?? new Fault('shutting_down', 'The store is closed.'));
+          if (closing) return reject(new Fault('shutting_down', 'The store is closed.'));
+          if (gone) return reject(gone);
           const n = next++;
           waiting.set(n, { resolve, reject });
           if (out.push({ n, q }) === 1) queueMicrotask(flush);
