@@ -160,6 +160,8 @@ export const openFleet = async (
     for (;;) {
       const seen = await look();
       if (ready(seen)) return seen;
+      // Sockets and timers move only when the loop turns.
+      await new Promise((turn) => setImmediate(turn));
     }
   };
 
