@@ -22,7 +22,7 @@ export const tables: { file: string; name: string; text: string }[] = [
     file: 'docs/errors.md',
     name: 'causes',
     text: table(
-      ['cause', 'status', 'short code', 'retry by default', 'can switch', 'what happened', 'what to do'],
+      ['cause', 'status', 'short code', 'can be retried', 'can switch', 'what happened', 'what to do'],
       Object.entries(causes).map(([cause, c]) =>
         row(
           `\`${cause}\``,

@@ -38,6 +38,34 @@ const answering = async (status: number, body: unknown, headers: Record<string, 
   return { asked, env };
 };
 
+describe('creds', () => {
+  it('takes the secret from stdin, and never from argv', async () => {
+    const { asked, env } = await answering(201, { name: 'mine', kind: 'anthropic_api_key' });
+    const r = await cli(['creds', 'add', 'mine'], { env, stdin: 'sk-planted\n' });
+    expect(r.code).toBe(0);
+    expect(asked).toMatchObject([
+      {
+        method: 'POST',
+        url: '/api/subscriptions',
+        body: { name: 'mine', kind: 'anthropic_api_key', token: 'sk-planted' },
+      },
+    ]);
+    expect(r.out + r.err).not.toContain('sk-planted');
+  });
+  it('says how to give a secret when none came', async () => {
+    const { asked, env } = await answering(201, {});
+    expect(await cli(['creds', 'add', 'mine'], { env, tty: true })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('printenv'),
+    });
+    expect(await cli(['creds', 'add', 'mine'], { env, stdin: ' \n' })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('stdin'),
+    });
+    expect(asked).toEqual([]);
+  });
+});
+
 describe('a wrong call', () => {
   it.each([
     [['frobnicate'], 'frobnicate'],

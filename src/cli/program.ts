@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { agentCommands } from './agent-commands.ts';
 import { contextOf, type World } from './context.ts';
+import { credsCommands } from './creds-commands.ts';
 import { exitCodes } from './exit-codes.ts';
 import { tell, usage } from './failure.ts';
 import { collect, type Declare, type Run, whole } from './options.ts';
@@ -53,6 +54,7 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     async () => (await import('./commands/start.ts')).startRunner,
   );
   agentCommands(program, declare);
+  credsCommands(program, declare);
 
   declare(
     program,

@@ -13,9 +13,11 @@ import type {
   AcceptedBody,
   AgentBody,
   AnswerBody,
+  CredentialBody,
   ExecutionBody,
   LimitsBody,
   LogBody,
+  NewCredentialBody,
   OperatorItemBody,
   RunnerBody,
   StatsBody,
@@ -218,6 +220,11 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
     pause: () => ask<{ paused: boolean }>('/api/fleet/pause', { method: 'POST' }),
     resume: () => ask<{ paused: boolean }>('/api/fleet/resume', { method: 'POST' }),
     runners: () => ask<RunnerBody[]>('/api/runners'),
+    credentials: () => ask<CredentialBody[]>('/api/subscriptions'),
+    addCredential: (spec: NewCredentialBody) =>
+      ask<CredentialBody>('/api/subscriptions', { method: 'POST', json: spec }),
+    deleteCredential: (idOrName: string) =>
+      ask<{ message: string }>(`/api/subscriptions/${id(idOrName)}`, { method: 'DELETE' }),
     operatorItems: () => ask<OperatorItemBody[]>('/api/operator-queue', { query: { status: 'open' } }),
     acknowledge: (itemId: string) =>
       ask<OperatorItemBody>(`/api/operator-queue/${id(itemId)}/acknowledge`, { method: 'POST' }),

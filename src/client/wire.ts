@@ -3,6 +3,7 @@
  * a field that an older server does not send is optional, and readers treat it as not known.
  */
 import type { Cause } from '../contract/causes.ts';
+import type { CredentialKind, CredentialState } from '../contract/credential.ts';
 import type { ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
 import type { Role } from '../contract/principal.ts';
@@ -120,6 +121,29 @@ export interface LimitsBody {
   queued: number;
   oldest_queued_at: Iso | null;
   waiting_by_reason: Partial<Record<WaitReason, number>>;
+}
+
+export interface NewCredentialBody {
+  name: string;
+  kind: CredentialKind;
+  token?: string;
+  pool?: string;
+  max_parallel?: number;
+}
+
+/** Never the secret. */
+export interface CredentialBody {
+  id: string;
+  name: string;
+  kind: CredentialKind;
+  state: CredentialState;
+  until: Iso | null;
+  last_evidence: string | null;
+  last_used_at: Iso | null;
+  max_parallel: number | null;
+  pool: string | null;
+  running: number;
+  agents: string[];
 }
 
 export interface OperatorItemBody {
