@@ -18,6 +18,7 @@ const child = (id: string, agent_id: string) => head(id, agent_id, { nested: tru
 const pending = (id: string, agent_id: string, credential_id: string | null = null): Pending => ({
   id,
   agent_id,
+  agent_name: agent_id,
   credential_id,
   class: 'interactive',
 });

@@ -7,6 +7,7 @@ import { capOf, count, keep, type World } from './world.ts';
 export interface Pending {
   id: string;
   agent_id: string;
+  agent_name: string;
   credential_id: string | null;
   class: 'interactive' | 'batch';
 }

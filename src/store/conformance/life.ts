@@ -239,6 +239,44 @@ export const lifeConformance = (open: OpenEngine): void => {
       expect(await renewed(h, d)).toEqual([{ attempt: d.attempt_id, state: 'stop', reason: 'cancel' }]);
     });
 
+    it(
+      verifies('D9')(
+        'in one group with the claim, in either order, many times: never spawned, never billed, never lost',
+      ),
+      async () => {
+        for (let i = 0; i < 40; i++) {
+          const e = await h.submit('a');
+          const fresh = { attempt_id: h.id(), token: `token-${h.id()}` };
+          const at = { now: h.now(), steady: h.now() };
+          const claim = {
+            verb: 'claim_next' as const,
+            args: {
+              ...at,
+              runner_id: 'r1',
+              room,
+              about,
+              labels: [],
+              max: 1,
+              lease_ms: leaseMs,
+              fresh: [fresh],
+              limits: h.limits,
+            },
+          };
+          const stop = { verb: 'cancel' as const, args: { ...at, execution_id: e.id, by: 'user:1', reason: null } };
+          await h.engine.together(i % 2 ? [claim, stop] : [stop, claim]);
+          const why = i % 2 ? 'cancelled' : 'unknown';
+          expect(await h.write('begin', { ...fresh, lease_ms: leaseMs })).toEqual({ go: false, why });
+          expect(await h.row(e.id)).toMatchObject({
+            status: 'cancelled',
+            cause: 'cancelled',
+            cost_usd: null,
+            attempt: i % 2,
+          });
+        }
+        expect((await h.read('occupancy', { limits: h.limits })).fleet).toMatchObject({ running: 0, queued: 0 });
+      },
+    );
+
     it('never queues a cancelled row again, and lets a result that was there first stand', async () => {
       const e = await h.submit('a');
       const c = await h.start();

@@ -20,7 +20,7 @@ export interface HeadRow {
 const pendingOf = statement<object, Pending>((db) =>
   db
     .selectFrom('executions')
-    .select(['id', 'agent_id', 'credential_id', 'class'])
+    .select(['id', 'agent_id', 'agent_name', 'credential_id', 'class'])
     .where('status', '=', lit.waiting)
     .where('cancel_requested_at', 'is', null)
     .where((eb) =>

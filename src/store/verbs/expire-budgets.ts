@@ -14,7 +14,7 @@ import { loadWorld } from './claim-world.ts';
 import { end, queuedMs, sayError } from './end.ts';
 import type { Row } from './execution-row.ts';
 import { ripen } from './ripen.ts';
-import { takeResumes } from './take-resumes.ts';
+import { keepLimits, takeResumes } from './take-resumes.ts';
 import { overlay, recordSpans } from './wait-spans.ts';
 
 const expiredAfter = statement<{ steady: number; after: number; after_id: string; most: number }, Row>((db, s) =>
@@ -47,6 +47,7 @@ const setDetails = statement<{ id: string; details: string }, unknown>((db, s) =
 );
 
 export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
+  await keepLimits(tx, args.limits);
   await ripen(tx);
   const { world } = await loadWorld(tx, args.limits);
   const { queue } = await loadQueue(tx);

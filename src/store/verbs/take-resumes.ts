@@ -27,13 +27,9 @@ const resumeRow = statement<{ id: string }, unknown>((db, s) =>
     .where('status', '=', lit.waiting),
 );
 
-export const resume = async (tx: Tx, p: Pick<Pending, 'id'> & { agent_name?: string }): Promise<void> => {
-  await resumeRow(tx, { id: p.id });
-  await tell(tx, {
-    type: 'execution.resumed',
-    execution_id: p.id,
-    ...(p.agent_name ? { agent_name: p.agent_name } : {}),
-  });
+export const resume = async (tx: Tx, row: Pick<Pending, 'id' | 'agent_name'>): Promise<void> => {
+  await resumeRow(tx, { id: row.id });
+  await tell(tx, { type: 'execution.resumed', execution_id: row.id, agent_name: row.agent_name });
 };
 
 export const takeResume = async (
@@ -67,6 +63,7 @@ export const takeResumes = async (tx: Tx): Promise<string[]> => {
   const { world } = await loadWorld(tx, limits);
   const { queue, state } = await loadQueue(tx);
   const taken: string[] = [];
+  const before = JSON.stringify(state);
   for (;;) {
     const q = { ...queue, nestedInRow: state.nested };
     firstResume(world, queue.pending);
@@ -82,6 +79,6 @@ export const takeResumes = async (tx: Tx): Promise<string[]> => {
     await takeResume(tx, world, chosen.pending, queue.pending, state);
     taken.push(chosen.pending.id);
   }
-  await saveClaimState(tx, state);
+  if (JSON.stringify(state) !== before) await saveClaimState(tx, state);
   return taken;
 };
