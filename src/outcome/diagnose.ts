@@ -45,7 +45,11 @@ export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict =
     mechanism: mechanismOf(ending, decisive.cause === 'success'),
     confidence: decisive.confidence,
     tier: decisive.tier,
-    evidence: [...new Set([decisive, ...found].map((f) => f.why))].slice(0, 10),
+    // "Nobody knows who killed it" is no evidence beside something that knows.
+    evidence: [...new Set([decisive, ...found.filter((f) => f.cause !== 'killed_unknown')].map((f) => f.why))].slice(
+      0,
+      10,
+    ),
     retryable:
       decisive.renews === true || (row.retryable && decisive.retryable !== false && !plainWords(facts, decisive)),
     switch_credential: switchOf(decisive),

@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { diagnose } from '../../src/outcome/diagnose.ts';
+import { openStore } from '../../src/store/open.ts';
 import { type ModelApi, startModelApi } from '../model-api/server.ts';
 import { claudeBin, type Installation, install } from '../support/installation.ts';
 import { verifies } from '../support/verifies.ts';
@@ -184,5 +186,28 @@ describe('Claude Code, for real', () => {
     const [c] = (await drover.api('GET', '/api/subscriptions')).body;
     expect(c.state).toBe('limited');
     expect(readFileSync(join(repo, 'README'), 'utf8')).toBe('a project\n');
+  });
+
+  it(verifies('R5')('keeps the facts of every attempt, from which the same verdict comes out again'), async () => {
+    const rows = (await drover.api('GET', '/api/executions?limit=100')).body;
+    const ids: string[] = (Array.isArray(rows) ? rows : rows.executions).map((e: { id: string }) => e.id);
+    expect(ids.length).toBeGreaterThan(7);
+    expect(await drover.stop()).toBe(0);
+    const store = await openStore({ home: drover.home });
+    try {
+      const causes = new Set<string>();
+      for (const id of ids)
+        for (const attempt of await store.read('attempts', { execution_id: id })) {
+          const facts = (await store.read('facts', { attempt_id: attempt.id }))!;
+          expect(diagnose(facts, { now: facts.ended_at! })).toMatchObject({
+            cause: attempt.verdict!.cause,
+            switch_credential: attempt.verdict!.switch_credential,
+          });
+          causes.add(attempt.verdict!.cause);
+        }
+      expect(causes.size).toBeGreaterThan(5);
+    } finally {
+      await store.close();
+    }
   });
 });

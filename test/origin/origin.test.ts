@@ -97,8 +97,9 @@ describe('the origin', () => {
     expect(seen).toEqual(Object.fromEntries(Object.entries(scripts).map(([n, [, cause]]) => [n, cause])));
     await drover.api('POST', '/api/agents', { name: 'missing', adapter: 'command', command: ['/no/such/program'] });
     const missing = await chat('missing');
-    expect((await drover.ended(missing.headers.get('x-execution-id')!)).cause).toBe('spawn_not_found');
-    expect(missing.body.detail).toContain('/no/such/program');
+    const ended = await drover.ended(missing.headers.get('x-execution-id')!);
+    expect(ended).toMatchObject({ cause: 'spawn_not_found', verdict: { confidence: 'proven' } });
+    expect(ended.verdict.evidence.join()).toContain('/no/such/program');
     expect(await events()).toEqual([]);
   });
 
