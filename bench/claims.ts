@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../src/kernel/clock.ts';
 import { systemRandom, timeOrderedIds } from '../src/kernel/ids.ts';
 import { openStore } from '../src/store/open.ts';
-import { newAgent, newRequest, wideRoom } from '../test/support/store-rows.ts';
+import { anAgent, aRequest, wideRoom } from '../test/support/rows.ts';
 import { type Figure, median } from './measure.ts';
 
 const agents = 50;
@@ -20,7 +20,7 @@ const timed = async (queued: number): Promise<{ ms: number; scanned: number }> =
   const limits = { agent_call_limit: 1000, max_depth: 8, memory_floor: 0, disk_floor_bytes: 0 };
   try {
     const rows = Array.from({ length: agents }, (_, i) =>
-      newAgent({ id: ids.next(clock.now()), name: `a-${i}`, max_parallel_tasks: 100, max_backlog_depth: 10_000 }),
+      anAgent({ id: ids.next(clock.now()), name: `a-${i}`, max_parallel_tasks: 100, max_backlog_depth: 10_000 }),
     );
     for (const agent of rows) await store.write('create_agent', { agent, ...at() });
     for (let i = 0; i < queued; i += 500)
@@ -30,7 +30,7 @@ const timed = async (queued: number): Promise<{ ms: number; scanned: number }> =
           const id = ids.next(clock.now());
           return store.write('enqueue', {
             id,
-            request: newRequest({ agent_name: agent.name }),
+            request: aRequest({ agent_name: agent.name }),
             agent_id: agent.id,
             caller: null,
             idempotency: null,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { anAgent, aRequest } from '../../test/support/rows.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import type { AgentRow } from '../contract/agent.ts';
 import { isRefusal } from '../contract/errors.ts';
@@ -8,36 +9,8 @@ import type { Principal } from '../contract/principal.ts';
 import type { ReadVerbs, Store } from '../store/store.ts';
 import { type Admitted, admit } from './admit.ts';
 
-const agent = (name: string, over: Partial<AgentRow> = {}): AgentRow => ({
-  id: `id-${name}`,
-  name,
-  owner_id: 'u1',
-  adapter: 'command',
-  type: null,
-  model: null,
-  workspace: null,
-  executable: null,
-  command: ['cat'],
-  base_url: null,
-  env: {},
-  cpu: null,
-  memory_bytes: null,
-  max_parallel_tasks: null,
-  max_backlog_depth: null,
-  timeout_s: null,
-  custom_instructions: null,
-  permission_mode: null,
-  allow_bypass_without_isolation: false,
-  allowed_tools: null,
-  workspace_mode: null,
-  pool: null,
-  credential_id: null,
-  desired_state: 'running',
-  main_session_id: null,
-  created_at: 0,
-  updated_at: 0,
-  ...over,
-});
+const agent = (name: string, over: Partial<AgentRow> = {}): AgentRow =>
+  anAgent({ id: `id-${name}`, name, owner_id: 'u1', ...over });
 
 const agents = [
   agent('writer'),
@@ -63,26 +36,7 @@ const store = {
 
 const operator: Principal = { kind: 'user', id: 'u1', name: 'admin', role: 'owner' };
 const ask = (over: Partial<ExecutionRequest> = {}, principal: Principal = operator) =>
-  admit(
-    { store },
-    {
-      kind: 'task',
-      agent_name: 'writer',
-      message: 'do it',
-      triggered_by: 'api',
-      class: 'interactive',
-      durable: false,
-      options: {},
-      timeout_s: null,
-      session_id: null,
-      resume_session_id: null,
-      parent_execution_id: null,
-      idempotency_key: null,
-      max_retries: null,
-      ...over,
-    },
-    principal,
-  );
+  admit({ store }, aRequest({ agent_name: 'writer', class: 'interactive', durable: false, ...over }), principal);
 const admitted = async (...args: Parameters<typeof ask>): Promise<Admitted> => {
   const answer = await ask(...args);
   if (isRefusal(answer)) throw new Error(`refused: ${answer.message}`);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newAgent, newRequest } from '../../test/support/store-rows.ts';
+import { anAgent, aRequest } from '../../test/support/rows.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import { readConfig } from '../config.ts';
 import type { Deps } from '../flow/deps.ts';
@@ -69,7 +69,7 @@ const enqueue = async (agent: string, budgetMs: number | null = null) => {
   const id = deps.kernel.ids.next(clock.now());
   await commit(deps, 'enqueue', {
     id,
-    request: newRequest({ agent_name: agent }),
+    request: aRequest({ agent_name: agent }),
     agent_id: agent,
     caller: null,
     idempotency: null,
@@ -84,7 +84,7 @@ const enqueue = async (agent: string, budgetMs: number | null = null) => {
 
 describe('what time alone brings about', () => {
   it(verifies('R14')('warns of a wait over 5 s once per row, in one line per agent with a count'), async () => {
-    for (const name of ['a', 'b']) await commit(deps, 'create_agent', { agent: newAgent({ id: name, name }) });
+    for (const name of ['a', 'b']) await commit(deps, 'create_agent', { agent: anAgent({ id: name, name }) });
     for (let i = 0; i < 3; i++) await enqueue('a');
     await enqueue('b');
     await pass(4);
@@ -108,7 +108,7 @@ describe('what time alone brings about', () => {
       'R13',
     )('ends a row whose queue budget ran out with the reason that bound it, and leaves one that waits for ever'),
     async () => {
-      await commit(deps, 'create_agent', { agent: newAgent({ id: 'a', name: 'a' }) });
+      await commit(deps, 'create_agent', { agent: anAgent({ id: 'a', name: 'a' }) });
       const bounded = await enqueue('a', 2000);
       const forEver = await enqueue('a', null);
       await pass(4);
@@ -121,7 +121,7 @@ describe('what time alone brings about', () => {
   );
 
   it(verifies('R8', 'D35')('keeps its budgets when the wall clock jumps an hour, back or forth'), async () => {
-    await commit(deps, 'create_agent', { agent: newAgent({ id: 'a', name: 'a' }) });
+    await commit(deps, 'create_agent', { agent: anAgent({ id: 'a', name: 'a' }) });
     const id = await enqueue('a', 10_000);
     clock.jump(-3_600_000);
     await pass(3);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { anAgent, anEnqueue } from '../../test/support/rows.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import type { AgentRow } from '../contract/agent.ts';
 import { openStore } from './open.ts';
@@ -22,61 +23,10 @@ afterEach(async () => {
 });
 
 const at = { now: 1_000, steady: 1_000 };
-const agent = (id: string, name = id): AgentRow => ({
-  id,
-  name,
-  owner_id: 'u',
-  adapter: 'command',
-  type: null,
-  model: null,
-  workspace: null,
-  executable: null,
-  command: ['true'],
-  base_url: null,
-  env: {},
-  cpu: null,
-  memory_bytes: null,
-  max_parallel_tasks: null,
-  max_backlog_depth: 10_000,
-  timeout_s: null,
-  custom_instructions: null,
-  permission_mode: null,
-  allow_bypass_without_isolation: false,
-  allowed_tools: null,
-  workspace_mode: null,
-  pool: null,
-  credential_id: null,
-  desired_state: 'running',
-  main_session_id: null,
-  created_at: 1,
-  updated_at: 1,
-});
+const agent = (id: string, name = id): AgentRow => anAgent({ id, name, max_backlog_depth: 10_000 });
 const request = (id: string, message = 'm'): EnqueueArgs & typeof at => ({
   ...at,
-  id,
-  request: {
-    kind: 'task',
-    agent_name: 'a',
-    message,
-    triggered_by: 'api',
-    class: 'batch',
-    durable: true,
-    options: {},
-    timeout_s: null,
-    session_id: null,
-    resume_session_id: null,
-    parent_execution_id: null,
-    idempotency_key: null,
-    max_retries: null,
-  },
-  agent_id: 'a',
-  caller: null,
-  idempotency: null,
-  queue_budget_ms: null,
-  timeout_s: 60,
-  max_retries: 0,
-  max_depth: 8,
-  fresh_session_id: `s-${id}`,
+  ...anEnqueue({ id, agent_id: 'a' }, { agent_name: 'a', message }),
 });
 const ids = async (s: Store) => (await s.read('executions', { limit: 1_000 })).map((e) => e.id).sort();
 

@@ -37,6 +37,7 @@ import { createEndings } from '../../src/record/endings.ts';
 import { createFeed } from '../../src/record/feed.ts';
 import { createFleetLimits } from '../../src/record/fleet-limits.ts';
 import { openStore } from '../../src/store/open.ts';
+import { anAgent } from './rows.ts';
 
 export interface Answer {
   status: number;
@@ -174,7 +175,9 @@ export const openFleet = async (
     until,
     row: async (id) => (await api('GET', `/api/executions/${id}`)).body,
     agent: async (name, over = {}) => {
-      const made = await commit(deps, 'create_agent', { agent: anAgent(name, kernel.ids.next(clock.now()), over) });
+      const made = await commit(deps, 'create_agent', {
+        agent: anAgent({ id: kernel.ids.next(clock.now()), name, command: ['cat'], ...over }),
+      });
       if (isRefusal(made)) throw new Error(made.message);
       return made;
     },
@@ -199,37 +202,6 @@ export const openFleet = async (
     },
   };
 };
-
-const anAgent = (name: string, id: string, over: Partial<AgentRow>): AgentRow => ({
-  id,
-  name,
-  owner_id: 'owner',
-  adapter: 'command',
-  type: null,
-  model: null,
-  workspace: null,
-  executable: null,
-  command: ['cat'],
-  base_url: null,
-  env: {},
-  cpu: null,
-  memory_bytes: null,
-  max_parallel_tasks: null,
-  max_backlog_depth: null,
-  timeout_s: null,
-  custom_instructions: null,
-  permission_mode: null,
-  allow_bypass_without_isolation: false,
-  allowed_tools: null,
-  workspace_mode: null,
-  pool: null,
-  credential_id: null,
-  desired_state: 'running',
-  main_session_id: null,
-  created_at: 0,
-  updated_at: 0,
-  ...over,
-});
 
 const playedRunner = (request: Runner['request'], clock: ManualClock): Runner => {
   const poll: Runner['poll'] = async (body = {}) => {

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { aRow, aVerdict } from '../../../test/support/rows.ts';
+import { anExecution, aVerdict } from '../../../test/support/rows.ts';
 import { verifies } from '../../../test/support/verifies.ts';
 import { causeNames, causes } from '../../contract/causes.ts';
 import { presentAccepted, presentAnswer, presentEnding } from './answer.ts';
 
 const now = 1_760_000_000_000;
-const failed = (over: Parameters<typeof aRow>[0]) => presentEnding(aRow({ status: 'failed', ...over }), now);
+const failed = (over: Parameters<typeof anExecution>[0]) =>
+  presentEnding(anExecution({ status: 'failed', ...over }), now);
 
 describe('the answer of a call that waited', () => {
   it('has the agent’s words, the numbers of the run and the id', () => {
-    const row = aRow({
+    const row = anExecution({
       status: 'success',
       kind: 'chat',
       response: 'done',
@@ -32,18 +33,18 @@ describe('the answer of a call that waited', () => {
   });
 
   it('gives a task the session that resume_session_id takes', () => {
-    const row = aRow({ status: 'success', cli_session_id: 'cli-1' });
+    const row = anExecution({ status: 'success', cli_session_id: 'cli-1' });
     expect(presentAnswer(row, [], { position: 1 }).session_id).toBe('cli-1');
-    expect(presentAnswer(aRow({ ...row, kind: 'chat' }), [], { position: 1 }).session_id).toBe('s1');
+    expect(presentAnswer(anExecution({ ...row, kind: 'chat' }), [], { position: 1 }).session_id).toBe('s1');
   });
 
   it('says whether it was queued: by its place, or by a wait that a person notices', () => {
     const at = (position: number, queued_ms: number) =>
-      presentAnswer(aRow({ status: 'success', queued_ms }), [], { position }).execution;
+      presentAnswer(anExecution({ status: 'success', queued_ms }), [], { position }).execution;
     expect(at(3, 10)).toMatchObject({ queue_status: 'queued:3', was_queued: true });
     expect(at(1, 10)).toMatchObject({ queue_status: 'running', was_queued: false });
     expect(at(1, 2_000)).toMatchObject({ queue_status: 'running', was_queued: true });
-    expect(presentAccepted(aRow({ status: 'queued' }), 'do it', { position: 2 })).toMatchObject({
+    expect(presentAccepted(anExecution({ status: 'queued' }), 'do it', { position: 2 })).toMatchObject({
       status: 'queued',
       execution_id: '01abc',
       agent_name: 'writer',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anAttempt, aRow, aVerdict } from '../../../test/support/rows.ts';
+import { anAttempt, anExecution, aVerdict } from '../../../test/support/rows.ts';
 import { verifies } from '../../../test/support/verifies.ts';
 import { emptyFacts } from '../../contract/facts.ts';
 import { presentAttempt, presentExecution } from './execution.ts';
@@ -7,7 +7,7 @@ import { presentWhy } from './why.ts';
 
 describe('an execution on the wire', () => {
   it(verifies('R7')('has ISO times, and null for what was not measured'), () => {
-    expect(presentExecution(aRow({ status: 'queued', started_at: null }))).toMatchObject({
+    expect(presentExecution(anExecution({ status: 'queued', started_at: null }))).toMatchObject({
       id: '01abc',
       agent_name: 'writer',
       status: 'queued',
@@ -27,22 +27,22 @@ describe('an execution on the wire', () => {
   it(
     verifies('R6')('shows waiting as running with a phase to pollers that do not know it, and as it is to the rest'),
     () => {
-      const row = aRow({ status: 'waiting' });
+      const row = anExecution({ status: 'waiting' });
       expect(presentExecution(row, { oldStatus: true })).toMatchObject({ status: 'running', phase: 'waiting' });
       expect(presentExecution(row)).toMatchObject({ status: 'waiting', phase: 'waiting' });
-      expect(presentExecution(aRow(), { oldStatus: true })).toMatchObject({ status: 'running', phase: null });
+      expect(presentExecution(anExecution(), { oldStatus: true })).toMatchObject({ status: 'running', phase: null });
     },
   );
 
   it('tells a silent run and one that is being stopped from a running one', () => {
-    expect(presentExecution(aRow({ silent: true })).phase).toBe('silent');
-    expect(presentExecution(aRow({ cancel_requested_at: 1 })).phase).toBe('stopping');
-    expect(presentExecution(aRow({ status: 'failed', silent: true })).phase).toBeNull();
+    expect(presentExecution(anExecution({ silent: true })).phase).toBe('silent');
+    expect(presentExecution(anExecution({ cancel_requested_at: 1 })).phase).toBe('stopping');
+    expect(presentExecution(anExecution({ status: 'failed', silent: true })).phase).toBeNull();
   });
 
   it(verifies('R11')('shows why it waits and where it stands'), () => {
     const wait = { reason: 'fleet_cap' as const, position: 3, lanes_ahead: 1, since: 1_760_000_000_000, until: null };
-    expect(presentExecution(aRow({ status: 'queued' }), { wait }).wait).toEqual({
+    expect(presentExecution(anExecution({ status: 'queued' }), { wait }).wait).toEqual({
       reason: 'fleet_cap',
       position: 3,
       lanes_ahead: 1,
@@ -71,7 +71,7 @@ describe('an execution on the wire', () => {
       null,
     );
     const last = presentAttempt(anAttempt({ number: 2, verdict, decision: { kind: 'end', status: 'failed' } }), null);
-    const why = presentWhy(aRow({ status: 'failed', cause: 'overloaded' }), null, [first, last]);
+    const why = presentWhy(anExecution({ status: 'failed', cause: 'overloaded' }), null, [first, last]);
     expect(why).toMatchObject({ final: true, cause: 'overloaded', title: 'The provider is overloaded', wait: null });
     expect(why.attempts.map((a) => a.decision)).toEqual([
       { kind: 'retry', after_ms: 5_000, why: 'overloaded' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aRow } from '../../../test/support/rows.ts';
+import { anExecution } from '../../../test/support/rows.ts';
 import type { ExecutionStatus } from '../../contract/execution.ts';
 import { activityOf, toolActivityOf } from './activity.ts';
 import { presentEntry, toolCallsOf } from './transcript.ts';
@@ -71,7 +71,7 @@ describe('the tool calls of a transcript', () => {
 
 describe('an activity', () => {
   it('has its type by what asked for it', () => {
-    const type = (over: Parameters<typeof aRow>[0]) => activityOf(aRow(over)).activity_type;
+    const type = (over: Parameters<typeof anExecution>[0]) => activityOf(anExecution(over)).activity_type;
     expect(type({ kind: 'chat' })).toBe('chat_start');
     expect(type({ kind: 'task' })).toBe('task_start');
     expect(type({ kind: 'task', triggered_by: 'schedule' })).toBe('schedule_start');
@@ -79,14 +79,14 @@ describe('an activity', () => {
   });
 
   it('has its state by the status of the row', () => {
-    const state = (status: ExecutionStatus) => activityOf(aRow({ status })).activity_state;
+    const state = (status: ExecutionStatus) => activityOf(anExecution({ status })).activity_state;
     expect((['queued', 'running', 'waiting'] as const).map(state)).toEqual(['started', 'started', 'started']);
     expect((['success', 'failed', 'cancelled'] as const).map(state)).toEqual(['completed', 'failed', 'failed']);
   });
 
   it('of a tool call that never answered failed with its run, and is going on while the run is', () => {
     const call = { id: 't', tool: 'Bash', input: {}, started_at: null, ended_at: null, success: null, output: null };
-    expect(toolActivityOf(aRow(), call).activity_state).toBe('started');
-    expect(toolActivityOf(aRow({ status: 'failed', completed_at: 2 }), call).activity_state).toBe('failed');
+    expect(toolActivityOf(anExecution(), call).activity_state).toBe('started');
+    expect(toolActivityOf(anExecution({ status: 'failed', completed_at: 2 }), call).activity_state).toBe('failed');
   });
 });

@@ -2,6 +2,7 @@
  * A small installation for the suite: an engine, a clock the test owns, and the few sentences the tests speak. Every limit has a
  * value that does not bind unless a test sets it.
  */
+import { anAgent, anEnqueue } from '../../../test/support/rows.ts';
 import type { AgentRow } from '../../contract/agent.ts';
 import type { CredentialRow } from '../../contract/credential.ts';
 import { isRefusal, type Refusal } from '../../contract/errors.ts';
@@ -86,36 +87,6 @@ export const failed = (cause: Verdict['cause'], message = cause): Pick<SettleOve
   decision: { kind: 'end', status: 'failed' },
 });
 
-const newAgent = (id: string, name: string, now: number): AgentRow => ({
-  id,
-  name,
-  owner_id: 'u1',
-  adapter: 'command',
-  type: null,
-  model: null,
-  workspace: null,
-  executable: null,
-  command: ['true'],
-  base_url: null,
-  env: {},
-  cpu: null,
-  memory_bytes: null,
-  max_parallel_tasks: null,
-  max_backlog_depth: null,
-  timeout_s: null,
-  custom_instructions: null,
-  permission_mode: null,
-  allow_bypass_without_isolation: false,
-  allowed_tools: null,
-  workspace_mode: null,
-  pool: null,
-  credential_id: null,
-  desired_state: 'running',
-  main_session_id: null,
-  created_at: now,
-  updated_at: now,
-});
-
 export const openHouse = async (open: OpenEngine): Promise<House> => {
   const engine = await open();
   let [wall, steady, n] = [1_760_000_000_000, 1_760_000_000_000, 0];
@@ -127,31 +98,10 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
   const limits: ClaimLimits = { agent_call_limit: 100, max_depth: 8, memory_floor: 0.1, disk_floor_bytes: 2 * GB };
 
   const enqueue = (agent: string, request: Partial<ExecutionRequest>, over: Partial<EnqueueArgs>): EnqueueArgs => ({
-    id: id(),
-    request: {
-      kind: 'task',
-      agent_name: agent,
-      message: 'do it',
-      triggered_by: 'api',
-      class: 'interactive',
-      durable: false,
-      options: {},
-      timeout_s: null,
-      session_id: null,
-      resume_session_id: null,
-      parent_execution_id: null,
-      idempotency_key: null,
-      max_retries: null,
-      ...request,
-    },
-    agent_id: agents.get(agent)?.id ?? 'nobody',
-    caller: null,
-    idempotency: null,
-    queue_budget_ms: null,
-    timeout_s: 3600,
-    max_retries: 2,
-    max_depth: limits.max_depth,
-    fresh_session_id: id(),
+    ...anEnqueue(
+      { id: id(), agent_id: agents.get(agent)?.id ?? 'nobody', max_depth: limits.max_depth, fresh_session_id: id() },
+      { agent_name: agent, class: 'interactive', durable: false, ...request },
+    ),
     ...over,
   });
   const ask: House['ask'] = async (agent, request = {}, over = {}) => {
@@ -198,7 +148,9 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
     written,
     read: (verb, args) => engine.read(verb, args),
     async agent(name, over = {}) {
-      const made = await write('create_agent', { agent: { ...newAgent(`agent-${id()}`, name, wall), ...over } });
+      const made = await write('create_agent', {
+        agent: anAgent({ id: `agent-${id()}`, name, created_at: wall, updated_at: wall, ...over }),
+      });
       if (isRefusal(made)) throw new Error(made.message);
       agents.set(name, made);
       return made;

@@ -1,5 +1,6 @@
 /** One life, one path: what every engine must do with a row from its queueing to its one ending. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { anEnqueue } from '../../../test/support/rows.ts';
 import { verifies } from '../../../test/support/verifies.ts';
 import type { OpenEngine } from './engine.ts';
 import { about, failed, type House, leaseMs, openHouse, room } from './house.ts';
@@ -330,29 +331,4 @@ const renewed = (h: House, c: { attempt_id: string; token: string }) =>
     attempts: [{ attempt: c.attempt_id, token: c.token, proof: null, started_at: null, cpu_ms: null, rss_bytes: null }],
   });
 
-const enqueueArgs = (h: House, agent_id: string): Parameters<typeof h.write<'enqueue'>>[1] => ({
-  id: h.id(),
-  request: {
-    kind: 'task',
-    agent_name: 'a',
-    message: 'm',
-    triggered_by: 'api',
-    class: 'batch',
-    durable: true,
-    options: {},
-    timeout_s: null,
-    session_id: null,
-    resume_session_id: null,
-    parent_execution_id: null,
-    idempotency_key: null,
-    max_retries: null,
-  },
-  agent_id,
-  caller: null,
-  idempotency: null,
-  queue_budget_ms: null,
-  timeout_s: 3600,
-  max_retries: 2,
-  max_depth: 8,
-  fresh_session_id: h.id(),
-});
+const enqueueArgs = (h: House, agent_id: string) => anEnqueue({ id: h.id(), agent_id }, { agent_name: 'a' });

@@ -3,6 +3,7 @@
  * that opens it empty; speaks verbs only.
  */
 import { describe, expect, it } from 'vitest';
+import { anAgent, anEnqueue } from '../../../test/support/rows.ts';
 import { verifies } from '../../../test/support/verifies.ts';
 import type { AgentRow } from '../../contract/agent.ts';
 import type { CredentialRow } from '../../contract/credential.ts';
@@ -48,61 +49,12 @@ const credential = (over: Partial<CredentialRow> = {}): CredentialRow => ({
   created_at: 1,
   ...over,
 });
-const agent = (over: Partial<AgentRow> = {}): AgentRow => ({
-  id: 'a1',
-  name: 'one',
-  owner_id: 'u1',
-  adapter: 'command',
-  type: null,
-  model: null,
-  workspace: null,
-  executable: null,
-  command: ['cat'],
-  base_url: null,
-  env: {},
-  cpu: null,
-  memory_bytes: null,
-  max_parallel_tasks: null,
-  max_backlog_depth: null,
-  timeout_s: null,
-  custom_instructions: null,
-  permission_mode: null,
-  allow_bypass_without_isolation: false,
-  allowed_tools: null,
-  workspace_mode: null,
-  pool: null,
-  credential_id: null,
-  desired_state: 'running',
-  main_session_id: null,
-  created_at: 1,
-  updated_at: 1,
-  ...over,
-});
+const agent = (over: Partial<AgentRow> = {}): AgentRow => anAgent({ id: 'a1', name: 'one', owner_id: 'u1', ...over });
 const work = (id: string, over: Partial<EnqueueArgs> = {}): EnqueueArgs => ({
-  id,
-  request: {
-    kind: 'chat',
-    agent_name: 'one',
-    message: 'go',
-    triggered_by: 'api',
-    class: 'interactive',
-    durable: true,
-    options: {},
-    timeout_s: null,
-    session_id: null,
-    resume_session_id: null,
-    parent_execution_id: null,
-    idempotency_key: null,
-    max_retries: null,
-  },
-  agent_id: 'a1',
-  caller: null,
-  idempotency: null,
-  queue_budget_ms: null,
-  timeout_s: 60,
-  max_retries: 0,
-  max_depth: 8,
-  fresh_session_id: `s-${id}`,
+  ...anEnqueue(
+    { id, agent_id: 'a1', timeout_s: 60, max_retries: 0 },
+    { agent_name: 'one', kind: 'chat', class: 'interactive' },
+  ),
   ...over,
 });
 
