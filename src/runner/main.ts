@@ -133,6 +133,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   if (asked) retire();
 
   const found = await recover(parts, work);
+  launcher.sweep(roster.has);
   const kept = await workspaces.prune(new Set(roster.executions()));
   log.info('the runner is up', { slots: o.slots, cgroup: launcher.cgroup, ...found, workspaces_kept: kept.length });
   if (roster.size() > 0) renewals.soon();

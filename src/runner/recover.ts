@@ -20,7 +20,7 @@ import type { AttemptState, SpooledClaim } from './spool.ts';
 import { openStreams } from './streams.ts';
 import type { Work } from './work.ts';
 
-export interface Recovered {
+interface Recovered {
   delivered: number;
   resumed: number;
   dropped: number;
@@ -67,8 +67,9 @@ const goOn = async (
   if ('proof' in found)
     return goOnHolding(claim, state, found, control, parts, await lentValues(found.proof.pid, claim));
   if ('ended' in found) return goOnFromEnding(claim, state, found.ended, parts);
-  if (state.phase === 'spawned') return goOnFromEnding(claim, state, null, parts);
-  // Between the go and the spawn, and no process carries its name: proven never started.
+  if (state.phase === 'spawned' || !found.never_started) return goOnFromEnding(claim, state, null, parts);
+  // Between the go and the spawn: proven never started. Its cgroup may have been made already.
+  await parts.launcher.tearDown(claim.attempt, parts.spool.dirOf(claim.attempt));
   return ended({
     ...factsOf(claim, parts),
     runner_restarts: state.restarts,

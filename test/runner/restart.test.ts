@@ -5,6 +5,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runnerRetiredExit } from '../../src/contract/runner-protocol.ts';
+import { type Leaf, makeLeaf } from '../../src/runner/launchers/cgroup-leaf.ts';
+import { findCgroupPlace } from '../../src/runner/launchers/cgroup-place.ts';
+import { leafPrefix } from '../../src/runner/launchers/spawn-process.ts';
 import { fixture, lives } from '../support/held.ts';
 import { type RunnerBench, runnerBench, until } from '../support/runner-bench.ts';
 import { verifies } from '../support/verifies.ts';
@@ -157,6 +160,71 @@ it(verifies('R22')('leaves a claim that was never begun to the server'), async (
   const facts = await bench.facts(claim);
   expect(facts).toMatchObject({ spawned_at: null, pid: null, prepare_error: { code: 'runner_restarted' } });
   expect(existsSync(join(bench.home, 'never.starts'))).toBe(false);
+});
+
+describe('killed between the go and the spawn', () => {
+  /** The go was asked for; then everybody is killed, and `left` is what the dead runner had on disk by then. */
+  const killedThere = async (name: string, left: (dir: string, attempt: string) => void) => {
+    const claim = bench.claim({ agent: gate(name) });
+    bench.server.fate = (route) => (route === 'begin' ? 'request_lost' : 'passes');
+    const first = start();
+    bench.server.give(claim);
+    await bench.server.until(() => bench.server.seen.some((s) => s.route === 'begin'));
+    await kill(first);
+    bench.server.fate = () => 'passes';
+    left(join(bench.home, 'runner', 'attempts', claim.attempt), claim.attempt);
+    start();
+    return bench.facts(claim);
+  };
+  const record = (attempt: string, more: object) => ({
+    version: 1,
+    attempt,
+    proof: null,
+    started_at: null,
+    held_by: 'none',
+    leaf: null,
+    memory_bytes: null,
+    oom_kills_before: null,
+    host_oom_kills_before: null,
+    ...more,
+  });
+
+  it(
+    verifies('R24')('with an order given to a holder that is gone: it may have run, so it is not run again'),
+    async () => {
+      const facts = await killedThere('lost', (dir, attempt) =>
+        writeFileSync(
+          join(dir, 'held.json'),
+          JSON.stringify(record(attempt, { holder: { pid: 1, start_time: 1, boot_id: 'another' } })),
+        ),
+      );
+      expect(facts).toMatchObject({
+        prepare_error: null,
+        exit_code: null,
+        signal: null,
+        pid: null,
+        runner_restarts: 1,
+      });
+    },
+  );
+
+  const place = findCgroupPlace(readFileSync('/proc/self/cgroup', 'utf8'));
+  it.skipIf(place === null)(
+    'the cgroup that was made for it goes, and one that nobody wrote down goes too',
+    async () => {
+      const made: string[] = [];
+      const make = (attempt: string): Leaf => {
+        const leaf = makeLeaf(place!, `${leafPrefix(bench.home)}${attempt}`, { memory_bytes: null, cpu: null });
+        made.push(leaf.memory);
+        return leaf;
+      };
+      make('written-down-by-nobody');
+      await killedThere('leaf', (dir, attempt) =>
+        writeFileSync(join(dir, 'held.json'), JSON.stringify(record(attempt, { leaf: make(attempt) }))),
+      );
+      await until(() => expect(made.filter((leaf) => existsSync(leaf))).toEqual([]));
+    },
+  );
 });
 
 describe('a second runner on the same home', () => {

@@ -15,6 +15,8 @@ export const HeldRecord = z.object({
   version: z.literal(1),
   attempt: z.string(),
   proof: ProofOfLife.nullable(),
+  /** Whom the order was given to: while this holder lives, what it does not know was never started. */
+  holder: ProofOfLife.nullish(),
   started_at: z.number().int().nullable(),
   held_by: MemoryFacts.shape.held_by,
   leaf: Leaf.nullable(),

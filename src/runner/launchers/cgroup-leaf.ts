@@ -18,7 +18,7 @@ export const Leaf = z.object({
 });
 export type Leaf = z.infer<typeof Leaf>;
 
-export interface LeafLimits {
+interface LeafLimits {
   memory_bytes: number | null;
   cpu: number | null;
 }
@@ -67,7 +67,7 @@ export const makeLeaf = (place: CgroupPlace, name: string, limits: LeafLimits): 
   }
 };
 
-export interface LeafCounters {
+interface LeafCounters {
   oom_kills: number | null;
   oom_group_kills: number | null;
   peak_bytes: number | null;
@@ -110,15 +110,19 @@ export const memoryInUse = (leaf: Leaf): number | null => {
   return own === null ? null : own + (counter(stat, shmem!) ?? 0);
 };
 
-/** The leaf and what the agent may have made below it (as root it can), deepest first. */
-const directories = (dir: string): string[] => {
+const directoriesIn = (dir: string): string[] => {
   try {
-    const below = readdirSync(dir, { withFileTypes: true }).filter((e) => e.isDirectory());
-    return [...below.flatMap((e) => directories(join(dir, e.name))), dir];
+    return readdirSync(dir, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []));
   } catch {
     return [];
   }
 };
+
+/** The leaf and what the agent may have made below it (as root it can), deepest first. */
+const directories = (dir: string): string[] => [
+  ...directoriesIn(dir).flatMap((name) => directories(join(dir, name))),
+  dir,
+];
 
 export const pidsIn = (leaf: Leaf): number[] =>
   directories(leaf.memory).flatMap((dir) =>
@@ -144,4 +148,16 @@ export const removeLeaf = (leaf: Leaf): boolean => {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') gone = false;
     }
   return gone;
+};
+
+/** What stands there under that prefix, by the rest of its name. */
+export const leavesOf = (place: CgroupPlace, prefix: string): [string, Leaf][] => {
+  const cpu = place.kind === 'v1' ? place.cpu : null;
+  const names = [place.base, ...(cpu === null ? [] : [cpu])].flatMap((dir) =>
+    directoriesIn(dir).filter((name) => name.startsWith(prefix)),
+  );
+  return [...new Set(names)].map((name) => [
+    name.slice(prefix.length),
+    { kind: place.kind, memory: join(place.base, name), cpu: cpu === null ? null : join(cpu, name), procs: [] },
+  ]);
 };

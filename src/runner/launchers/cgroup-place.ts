@@ -79,7 +79,7 @@ const canMakeLeaves = (base: string): boolean => {
 const words = (path: string): string[] => (readText(path) ?? '').split(/\s+/).filter((w) => w !== '');
 
 /** Moves what lives in `base` into a leaf and switches the controllers on for the runs beside it. */
-export const openV2 = (base: string): { home: string } | null => {
+const openV2 = (base: string): { home: string } | null => {
   if (!words(join(base, 'cgroup.controllers')).includes('memory')) return null;
   if (!writable(base, join(base, 'cgroup.procs'), join(base, 'cgroup.subtree_control')) || !canMakeLeaves(base))
     return null;

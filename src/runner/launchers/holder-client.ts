@@ -16,15 +16,15 @@ import { readText } from './proc.ts';
 const Child = z.object({ id: z.string(), pid: z.number(), start_time: z.number(), started_at: z.number() });
 export type HeldChild = z.infer<typeof Child>;
 const List = z.object({ children: z.array(Child), unwritten: z.array(z.string()) });
-export type HolderList = z.infer<typeof List>;
+type HolderList = z.infer<typeof List>;
 const Spawned = z.union([
   Child,
   z.object({ spawn_error: SpawnError.pick({ code: true, syscall: true, path: true, message: true }) }),
   z.object({ error: z.string() }),
 ]);
-export type Spawned = z.infer<typeof Spawned>;
+type Spawned = z.infer<typeof Spawned>;
 
-export interface SpawnRequest {
+interface SpawnRequest {
   id: string;
   argv: string[];
   cwd: string;
@@ -49,7 +49,7 @@ export interface HolderClient {
   close(): void;
 }
 
-export interface HolderEvents {
+interface HolderEvents {
   exit(event: ExitEvent): void;
   lost(): void;
 }

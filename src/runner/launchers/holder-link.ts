@@ -34,7 +34,7 @@ export interface HolderLink {
   close(): void;
 }
 
-export interface LinkEvents {
+interface LinkEvents {
   exit(event: ExitEvent): void;
   /** Once, whoever ended it. */
   closed(): void;

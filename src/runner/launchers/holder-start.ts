@@ -30,7 +30,7 @@ const ownDirectory = (dir: string): void => {
 export const holderEntry = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../holder/holder.ts' : './holder.js', import.meta.url));
 
-export interface StartHolder {
+interface StartHolder {
   home: string;
   socket: string;
   entry: string;

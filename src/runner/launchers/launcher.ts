@@ -53,8 +53,14 @@ export interface Launcher {
   readonly cgroup: 'v2' | 'v1' | 'systemd' | 'none';
   /** Starts the process. A spawn error is a value: the agent's sins never throw. */
   spawn(order: SpawnOrder): Promise<Held | { spawn_error: SpawnError }>;
-  /** Finds an attempt again after a restart: held still, ended (exit.json), or gone without a record. */
-  reattach(attempt: string, dir: string): Promise<Held | { ended: ExitRecord } | { gone: true }>;
+  /**
+   * Finds an attempt again after a restart: held still, ended (exit.json), or gone without a record. `never_started`: proven,
+   * since no order was given, or the holder it was given to lives and does not know it.
+   */
+  reattach(
+    attempt: string,
+    dir: string,
+  ): Promise<Held | { ended: ExitRecord } | { gone: true; never_started: boolean }>;
   /**
    * Writes the reason, then SIGINT, 5 s, SIGTERM, 5 s, SIGKILL to the whole tree; resolves after the first signal. Idempotent:
    * the first reason stays. `atOnce`: SIGKILL right away (the attempt is not this runner's any more). Null: the process had
@@ -65,6 +71,8 @@ export interface Launcher {
   stopped(dir: string): Promise<Stopped | null>;
   /** Called after the exit: ends what is left of the tree, reads the counters, removes the cgroup. */
   tearDown(attempt: string, dir: string): Promise<{ memory: MemoryFacts; stragglers: number }>;
+  /** After a restart: removes the empty cgroups of attempts that nobody follows any more (their makers were killed). */
+  sweep(followed: (attempt: string) => boolean): void;
   /** Of the whole tree, for renewals and the RSS watch; null when it cannot be read. */
   usage(held: Held): Promise<{ cpu_ms: number; rss_bytes: number } | null>;
 }

@@ -4,12 +4,14 @@
  * are values here; only a broken host throws. Containers are not built: `isolation` is `none`, or `user` with
  * DROVER_AGENT_USER.
  */
+import { existsSync } from 'node:fs';
 import { files, type HeldRecord, readExit, readHeld, writeRecord } from './attempt-files.ts';
+import { leavesOf, removeLeaf } from './cgroup-leaf.ts';
 import { type LaunchHost, openLaunchHost, type ProcessLauncherOptions } from './launch-host.ts';
 import type { Held, Launcher } from './launcher.ts';
 import { isAlive } from './proof.ts';
 import { type RssWatch, watchRss } from './rss-watch.ts';
-import { spawnProcess } from './spawn-process.ts';
+import { leafPrefix, spawnProcess } from './spawn-process.ts';
 import { createStops } from './stop-process.ts';
 import { tearDown } from './tear-down.ts';
 import { usageOf } from './usage.ts';
@@ -42,6 +44,15 @@ const findHeld = async (
   const held = host.watched.add(attempt, dir, record.proof, record.started_at);
   void host.watched.follow(attempt);
   return { held, record };
+};
+
+/** The holder that had the order is asked last: whatever it was told before, it has done by then. */
+const neverStarted = async (host: LaunchHost, attempt: string, dir: string): Promise<boolean> => {
+  const record = readHeld(dir);
+  if (record === null) return !existsSync(files(dir).held);
+  const list = await host.holder.list();
+  const same = record.holder != null && record.holder.pid === host.hello.pid && isAlive(record.holder);
+  return record.proof === null && same && list !== null && !list.unwritten.includes(attempt);
 };
 
 export const createProcessLauncher = async (o: ProcessLauncherOptions): Promise<ProcessLauncher> => {
@@ -79,7 +90,7 @@ export const createProcessLauncher = async (o: ProcessLauncherOptions): Promise<
       if (found === null) {
         // It may have ended between the two looks.
         const late = readExit(dir);
-        return late ? { ended: late } : { gone: true };
+        return late ? { ended: late } : { gone: true, never_started: await neverStarted(host, attempt, dir) };
       }
       stops.carryOn(found.held);
       return guard(found);
@@ -92,6 +103,11 @@ export const createProcessLauncher = async (o: ProcessLauncherOptions): Promise<
       watches.delete(dir);
       stops.forget(dir);
       return torn;
+    },
+    sweep: (followed) => {
+      if (host.place === null) return;
+      for (const [attempt, leaf] of leavesOf(host.place, leafPrefix(host.home)))
+        if (!followed(attempt)) removeLeaf(leaf);
     },
     usage: async (held) => {
       const record = readHeld(held.dir);

@@ -85,6 +85,37 @@ describe('found again', () => {
   });
 });
 
+describe('killed between the order and its answer', () => {
+  /** As the dead runner left it: ordered, no proof yet; nothing under the holder. */
+  const ordered = async (attempt: string) => {
+    const { dir } = bench.order(attempt, []);
+    const held = await bench.run(attempt, ['/bin/true']);
+    await held.exited;
+    rmSync(files(dir).exit);
+    const record = JSON.parse(readFileSync(files(dir).held, 'utf8'));
+    writeRecord(files(dir).held, { ...record, proof: null, started_at: null });
+    return dir;
+  };
+
+  it(verifies('R24')('a run is never started for the holder that had the order and does not know it'), async () => {
+    const dir = await ordered('n1');
+    expect(await (await bench.another()).reattach('n1', dir)).toEqual({ gone: true, never_started: true });
+  });
+
+  it(verifies('R24')('when the holder was killed too, nobody knows: it may have run'), async () => {
+    const dir = await ordered('n2');
+    const before = bench.holderPid();
+    process.kill(before, 'SIGKILL');
+    await until(() => expect(lives(before)).toBe(false));
+    expect(await (await bench.another()).reattach('n2', dir)).toEqual({ gone: true, never_started: false });
+  });
+
+  it('no order at all is proof enough', async () => {
+    const { dir } = bench.order('n3', []);
+    expect(await bench.launcher.reattach('n3', dir)).toEqual({ gone: true, never_started: true });
+  });
+});
+
 describe('a holder killed with -9', () => {
   it(verifies('R2')('leaves the agents running; their end is seen, their exit code is not invented'), async () => {
     const held = await bench.run('h1', waiting(5));

@@ -11,7 +11,7 @@ import { type Leaf, makeLeaf, readCounters, removeLeaf } from './cgroup-leaf.ts'
 import type { HeldChild } from './holder-client.ts';
 import type { LaunchHost } from './launch-host.ts';
 import type { Held, SpawnOrder } from './launcher.ts';
-import { hostOomKills } from './proc.ts';
+import { hostOomKills, statOf } from './proc.ts';
 import { spawnErrorOf, toldBy } from './spawn-error.ts';
 import { killTree } from './tear-down.ts';
 import { marker } from './tree.ts';
@@ -24,9 +24,12 @@ const heldBy = (leaf: Leaf | null, memoryBytes: number | null): MemoryFacts['hel
   return leaf.kind === 'systemd' ? 'systemd' : `cgroup_${leaf.kind}`;
 };
 
+/** Of every run of this DROVER_HOME: two homes may share a place. */
+export const leafPrefix = (home: string): string => `drover-${homeHash(home).slice(0, 8)}-`;
+
 const makeRunLeaf = (host: LaunchHost, order: SpawnOrder): Leaf | null => {
   if (host.place === null) return null;
-  const name = `drover-${homeHash(host.home).slice(0, 8)}-${order.attempt}`;
+  const name = `${leafPrefix(host.home)}${order.attempt}`;
   try {
     return makeLeaf(host.place, name, { memory_bytes: order.memory_bytes, cpu: order.cpu });
   } catch (error) {
@@ -35,10 +38,11 @@ const makeRunLeaf = (host: LaunchHost, order: SpawnOrder): Leaf | null => {
   }
 };
 
-const recordOf = (order: SpawnOrder, leaf: Leaf | null): HeldRecord => ({
+const recordOf = ({ hello }: LaunchHost, order: SpawnOrder, leaf: Leaf | null): HeldRecord => ({
   version: 1,
   attempt: order.attempt,
   proof: null,
+  holder: { pid: hello.pid, start_time: statOf(hello.pid)?.start_time ?? 0, boot_id: hello.boot },
   started_at: null,
   held_by: heldBy(leaf, order.memory_bytes),
   leaf,
@@ -90,7 +94,7 @@ const start = async (
   const { held } = files(order.dir);
   layOut(host, order);
   for (const leaf of [makeRunLeaf(host, order), null]) {
-    const record = recordOf(order, leaf);
+    const record = recordOf(host, order, leaf);
     writeRecord(held, record);
     const child = await ask(host, order, leaf);
     if (child !== null) return { child, record };
@@ -105,10 +109,10 @@ export const spawnProcess = async (
   order: SpawnOrder,
 ): Promise<{ held: Held; record: HeldRecord } | { spawn_error: SpawnError }> => {
   const { log, clock } = host.kernel;
-  const failed = (spawn_error: SpawnError) => {
+  const failed = (spawn_error: SpawnError, leaf: Leaf | null = null) => {
     try {
       mkdirSync(order.dir, { recursive: true, mode: 0o700 });
-      writeRecord(files(order.dir).held, recordOf(order, null));
+      writeRecord(files(order.dir).held, recordOf(host, order, leaf));
       writeRecord(files(order.dir).exit, { exit_code: null, signal: null, at: clock.now(), spawn_error });
     } catch (error) {
       log.warn('a spawn error is not on disk', { attempt: order.attempt, error });
@@ -131,8 +135,9 @@ export const spawnProcess = async (
   if ('code' in child) {
     // Whether the lost holder had started it is not known: whoever carries the marker goes.
     if (child.code === 'HOLDER_LOST') killTree(order.attempt, started.record, host.spare);
-    if (started.record.leaf) removeLeaf(started.record.leaf);
-    return failed(child);
+    const { leaf } = started.record;
+    // What is dying holds its cgroup a moment longer: then the teardown takes it away.
+    return failed(child, leaf && removeLeaf(leaf) ? null : leaf);
   }
   const proof = { pid: child.pid, start_time: child.start_time, boot_id: host.hello.boot };
   const record: HeldRecord = { ...started.record, proof, started_at: child.started_at };

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../kernel/clock.ts';
 
-export interface Rungs {
+interface Rungs {
   /** To the leader's group. False: the leader has exited, there is nothing to stop. */
   send(signal: 'SIGINT' | 'SIGTERM'): Promise<boolean>;
   /** SIGKILL to the group and to every process of the tree. */

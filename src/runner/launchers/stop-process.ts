@@ -12,7 +12,7 @@ import { climbDown } from './stop-ladder.ts';
 import { readStop, recordStop, takeBackStop } from './stop-record.ts';
 import { killTree } from './tear-down.ts';
 
-export interface Stops {
+interface Stops {
   stop(held: Held, reason: StopReason, detail: string | null, atOnce: boolean): Promise<Stopped | null>;
   /** The stop in effect, also one that could not be written. */
   of(dir: string): Stopped | null;

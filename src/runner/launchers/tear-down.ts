@@ -17,7 +17,7 @@ const roundMs = 5;
 /** Pids never to be killed: ours, and the holder's should it not have come back out of a cgroup. */
 export type Spare = (pid: number) => boolean;
 
-export const livingPids = (attempt: string, held: HeldRecord | null): number[] =>
+const livingPids = (attempt: string, held: HeldRecord | null): number[] =>
   held?.leaf ? pidsIn(held.leaf) : treeOf(attempt, held?.proof ?? null).map((s) => s.pid);
 
 const kill = (pid: number): void => {
