@@ -12,7 +12,7 @@ import type { WaitReason } from '../contract/limits.ts';
 import type { Role } from '../contract/principal.ts';
 import type { KeyRow, NewOperatorItem, OperatorItemRow } from './store.ts';
 
-export type Bit = 0 | 1;
+type Bit = 0 | 1;
 export type Lane = 'interactive' | 'batch' | 'nested';
 type CostKind = 'billed' | 'notional' | 'unknown';
 
@@ -33,6 +33,7 @@ export interface Agents {
   max_parallel_tasks: number | null;
   max_backlog_depth: number | null;
   timeout_s: number | null;
+  stall_s: number | null;
   custom_instructions: string | null;
   permission_mode: AgentRow['permission_mode'];
   allow_bypass_without_isolation: Generated<Bit>;
@@ -152,6 +153,8 @@ export interface Sessions {
   is_main: Generated<Bit>;
   cost_usd: Generated<number>;
   cli_cost_total: number | null;
+  /** The tree of its last turn: the next one goes on from it. */
+  kept_ref: string | null;
   message_count: Generated<number>;
   context_used: number | null;
   context_max: number | null;

@@ -103,6 +103,18 @@ describe('Claude Code, for real', () => {
     expect(history.body.map((m: { role: string }) => m.role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   });
 
+  it(verifies('R18', 'R31')('finds in the next turn of a chat what the turn before wrote'), async () => {
+    await agent('builder');
+    const chat = (message: string) => drover.api('POST', '/api/agents/builder/chat', { message });
+    expect((await chat('One. [[mode:tool path=first.txt content=1]]')).status).toBe(200);
+    const second = await chat('Two. [[mode:tool path=second.txt content=2]]');
+    const [attempt] = (await drover.ended(second.headers.get('x-execution-id')!)).attempts;
+    expect(git('ls-tree', '--name-only', attempt.workspace.ref)).toBe('README\nfirst.txt\nsecond.txt');
+    // Its own change alone counts as its own.
+    expect(attempt.workspace.files_changed).toBe(1);
+    expect(git('status', '--porcelain')).toBe('');
+  });
+
   it(verifies('R36', 'R45')('names a rejected login, with proof, and never shows the key'), async () => {
     const r = await task('coder', 'Go. [[mode:401]]');
     const e = await drover.ended(r.headers.get('x-execution-id')!);

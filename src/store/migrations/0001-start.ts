@@ -220,6 +220,7 @@ export const start = (w: Words): string[] => [
     is_main ${w.int} NOT NULL DEFAULT 0,
     cost_usd ${w.real} NOT NULL DEFAULT 0,
     cli_cost_total ${w.real},
+    kept_ref TEXT,
     message_count ${w.int} NOT NULL DEFAULT 0,
     context_used ${w.int},
     context_max ${w.int},

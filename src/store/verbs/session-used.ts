@@ -1,4 +1,7 @@
-/** A run told its CLI session: the next turn resumes it, and its cumulative cost is what the next run's is measured from (R41). */
+/**
+ * A run told its CLI session: the next turn resumes it and goes on from the tree that was kept, and the session's cumulative
+ * cost is what the next run's is measured from (R41).
+ */
 import type { Facts } from '../../contract/facts.ts';
 import type { Tx } from '../tx.ts';
 import type { Row } from './execution-row.ts';
@@ -12,6 +15,8 @@ export const sessionUsed = async (tx: Tx, row: Row, facts: Facts, cost_usd: numb
     cli_session_id: stream.session_id,
     // A run that told no total says nothing about it: the last one stands, unless the CLI began another session.
     cli_cost_total: stream.cost_usd ?? (known?.cli_session_id === stream.session_id ? known.cli_cost_total : null),
+    // A turn that kept nothing leaves the tree of the one before.
+    kept_ref: facts.workspace?.ref ?? known?.kept_ref ?? null,
     context_used: stream.context_used,
     context_max: stream.context_max,
     last_used_at: now,

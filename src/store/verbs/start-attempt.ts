@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { CredentialRow } from '../../contract/credential.ts';
 import type { RunOptions } from '../../contract/execution.ts';
 import type { Facts } from '../../contract/facts.ts';
+import type { Sessions } from '../schema.ts';
 import { insertInto, lit, statement } from '../statement.ts';
 import type { ClaimRow } from '../store.ts';
 import type { ReadTx, Tx } from '../tx.ts';
@@ -13,7 +14,7 @@ import { agentFrom } from './agent-row.ts';
 import { tell } from './events.ts';
 import { executionFrom, mustHave, type Row } from './execution-row.ts';
 
-export interface NewAttempt {
+interface NewAttempt {
   execution_id: string;
   runner: { id: string; host: string | null };
   credential_id: string | null;
@@ -70,8 +71,9 @@ const textsOf = statement<{ id: string }, { message: string; options: string }>(
 const agentOf = statement<{ id: string }, Parameters<typeof agentFrom>[0]>((db, s) =>
   db.selectFrom('agents').selectAll().where('id', '=', s.id),
 );
-const sessionOf = statement<{ id: string }, { cli_session_id: string | null; cli_cost_total: number | null }>((db, s) =>
-  db.selectFrom('sessions').select(['cli_session_id', 'cli_cost_total']).where('id', '=', s.id),
+type SessionSoFar = Pick<Sessions, 'cli_session_id' | 'cli_cost_total' | 'kept_ref'>;
+const sessionOf = statement<{ id: string }, SessionSoFar>((db, s) =>
+  db.selectFrom('sessions').select(['cli_session_id', 'cli_cost_total', 'kept_ref']).where('id', '=', s.id),
 );
 const lastFacts = statement<{ id: string }, { facts: string }>((db, s) =>
   db
@@ -90,9 +92,10 @@ export const cliSession = async (tx: ReadTx, row: Row): Promise<{ id: string | n
   return { id, cost_before: id === null ? null : (session?.cli_cost_total ?? null) };
 };
 
-/** The tree of an earlier attempt to go on from. */
+/** The tree to go on from: of the attempt before, or for a first one of the session's turn before. */
 const resumeRef = async (tx: Tx, row: Row): Promise<string | null> => {
-  if (row.attempt === 0) return null;
+  if (row.attempt === 0)
+    return row.session_id === null ? null : ((await sessionOf(tx, { id: row.session_id })).rows[0]?.kept_ref ?? null);
   const found = (await lastFacts(tx, { id: row.id })).rows[0];
   return found ? ((JSON.parse(found.facts) as Facts).workspace?.ref ?? null) : null;
 };
