@@ -60,6 +60,7 @@ const empty: Omit<AgentRow, 'id' | 'name' | 'owner_id' | 'created_at' | 'updated
   max_parallel_tasks: null,
   max_backlog_depth: null,
   timeout_s: null,
+  stall_s: null,
   custom_instructions: null,
   permission_mode: null,
   allow_bypass_without_isolation: false,
@@ -88,6 +89,7 @@ const columnsOf = (s: AgentPatch): AgentColumns => {
     max_parallel_tasks: s.max_parallel_tasks,
     max_backlog_depth: s.max_backlog_depth,
     timeout_s: s.timeout_seconds,
+    stall_s: s.stall_seconds,
     custom_instructions: s.custom_instructions == null ? s.custom_instructions : cleanText(s.custom_instructions),
     permission_mode: s.permission_mode,
     allow_bypass_without_isolation:

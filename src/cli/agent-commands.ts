@@ -24,6 +24,7 @@ const specFlags = (command: Command): Command =>
     .option('--max-parallel <n>', 'runs at once', whole('--max-parallel'))
     .option('--max-backlog <n>', 'executions that may wait', whole('--max-backlog'))
     .option('--timeout <seconds>', 'how long a run may take', whole('--timeout'))
+    .option('--stall <seconds>', 'how long a run may be silent, whatever it waits for; 0 = for ever', whole('--stall'))
     .option('--instructions <text>', 'added to every prompt')
     .addOption(new Option('--permission-mode <mode>', 'what it may do without asking').choices([...permissionModes]))
     .option('--allow-bypass-without-isolation', 'names the risk: bypassPermissions with the rights of the runner')

@@ -40,6 +40,8 @@ export const AgentDetailBody = AgentBody.extend({
   allowed_tools: z.array(z.string()).nullable(),
   workspace_mode: WorkspaceMode.nullable(),
   credential: z.string().nullable(),
+  /** Null = the limits by kind of docs/limits.md; 0 = none. */
+  stall_seconds: z.number().nullable(),
   limits: z.object({ max_parallel_tasks: Limit, max_backlog_depth: Limit, timeout_seconds: Limit }),
   health: z.object({
     desired_state: z.enum(['running', 'stopped']),

@@ -64,6 +64,14 @@ export const AgentSpec = z.object({
   max_parallel_tasks: int(limits.maxParallelTasks).nullish(),
   max_backlog_depth: int(limits.maxBacklogDepth).nullish(),
   timeout_seconds: int(limits.timeoutS).nullish(),
+  /** One limit for silence, whatever the run waits for; 0 = none. Left out: the limits of docs/limits.md. */
+  stall_seconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(limits.stallS.max)
+    .refine((s) => s === 0 || s >= limits.stallS.min, `at least ${limits.stallS.min}, or 0 for no limit`)
+    .nullish(),
   custom_instructions: z.string().max(100_000).nullish(),
   permission_mode: PermissionMode.nullish(),
   /** Names the risk: `permission_mode: bypassPermissions` without isolation needs it. */
@@ -102,6 +110,8 @@ export interface AgentRow {
   max_parallel_tasks: number | null;
   max_backlog_depth: number | null;
   timeout_s: number | null;
+  /** Null = the limits by kind; 0 = none. */
+  stall_s: number | null;
   custom_instructions: string | null;
   permission_mode: z.infer<typeof PermissionMode> | null;
   allow_bypass_without_isolation: boolean;

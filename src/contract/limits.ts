@@ -30,6 +30,8 @@ export const limits = {
   messageBytes: 1_900_000,
   /** Bytes of one attempt's stdout and stderr together before it is stopped with log_limit. */
   logBytes: 256 * 1024 * 1024,
+  /** One silence limit of an agent's own for whatever it waits for; 0 = none. Under 10 s a healthy pause would be one. */
+  stallS: { min: 10, max: 86_400 },
   /** SIGINT, this long, SIGTERM, this long, SIGKILL. */
   stopStepMs: 5_000,
   /** Claims stop below this share of the host's memory, and below this much free disk. */
@@ -38,6 +40,55 @@ export const limits = {
   idempotencyMs: 24 * 3_600_000,
   defaultRetries: 2,
 } as const;
+
+/**
+ * What a run can wait for, and after how many seconds without a sign of progress it is stopped (`stall`). None is below a
+ * quarter of an hour: a host that is starved of CPU for ten minutes kills nothing. Each is longer than what the CLI itself
+ * allows there, so that the CLI can end it first and say more. Null = silent by nature, no limit.
+ */
+export const stallLimits = {
+  start: {
+    seconds: 900,
+    about: 'the first event of the CLI',
+    why: 'hooks and MCP servers start before it; the CLI gives a hook 600 s',
+  },
+  model: {
+    seconds: 1800,
+    about: 'the next word of the model',
+    why: 'one block is told when it is whole: 64,000 tokens at 40 a second take 27 minutes; a request that nobody answers is given up by the CLI after 600 s and then tried again, which is a sign',
+  },
+  shell: {
+    seconds: 1800,
+    about: 'a command in the shell (`Bash`, `command_execution`, `run_shell_command`)',
+    why: 'a build or a test suite may print nothing for long; Claude Code ends a command itself after at most 600 s',
+  },
+  web: {
+    seconds: 900,
+    about: 'a web search or a page (`WebFetch`, `WebSearch`, ...)',
+    why: 'the CLI gives up on a page after one minute',
+  },
+  tool: {
+    seconds: 900,
+    about: 'any other tool of the CLI (`Read`, `Edit`, ...)',
+    why: 'they take seconds; a dead network disk takes for ever',
+  },
+  mcp: {
+    seconds: 2700,
+    about: 'a tool of an MCP server, or one whose kind is not known',
+    why: 'its progress is not in the stream, and Drover switches off the CLI’s own limit of 300 s, because a call to another agent may be silent for long (that one is `waiting`, and does not count at all)',
+  },
+  subagent: {
+    seconds: 2700,
+    about: 'a sub-agent (`Task`) of which nothing is seen',
+    why: 'it waits for a model and for tools itself; when its tool is seen, that tool’s limit holds',
+  },
+  output: {
+    seconds: null,
+    about: 'a line of a program with plain output (adapter `command`)',
+    why: 'such a program may be silent until it has its answer',
+  },
+} as const satisfies Record<string, { seconds: number | null; about: string; why: string }>;
+export type StallKind = keyof typeof stallLimits;
 
 /** Why a queued row is not running yet. Exactly one applies: the first that binds, in this order. */
 export const waitReasons = [

@@ -61,6 +61,8 @@ export const ClaimedAgent = z.object({
   allowed_tools: z.array(z.string()).nullable(),
   workspace_mode: WorkspaceMode.nullable(),
   max_parallel_tasks: z.number().int(),
+  /** Null (and what an older server says): the limits by kind. 0: no limit. */
+  stall_s: z.number().int().nullable().default(null),
 });
 export type ClaimedAgent = z.infer<typeof ClaimedAgent>;
 

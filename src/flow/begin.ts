@@ -99,4 +99,5 @@ const claimedAgent = (a: AgentRow): ClaimedAgent => ({
   allowed_tools: a.allowed_tools,
   workspace_mode: a.workspace_mode,
   max_parallel_tasks: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
+  stall_s: a.stall_s,
 });

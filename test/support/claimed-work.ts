@@ -40,6 +40,7 @@ export const claimedWork = (
       allowed_tools: null,
       workspace_mode: 'shared',
       max_parallel_tasks: 1,
+      stall_s: null,
       ...over.agent,
     },
   };

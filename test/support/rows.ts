@@ -21,6 +21,7 @@ export const anAgent = (over: Partial<AgentRow> & { id: string; name: string }):
   max_parallel_tasks: null,
   max_backlog_depth: null,
   timeout_s: null,
+  stall_s: null,
   custom_instructions: null,
   permission_mode: null,
   allow_bypass_without_isolation: false,

@@ -68,6 +68,7 @@ export const presentAgentDetail = (a: AgentRow, around: AgentDetailAround) => ({
   allowed_tools: a.allowed_tools,
   workspace_mode: a.workspace_mode,
   credential: around.credential === null ? null : around.credential.name,
+  stall_seconds: a.stall_s,
   limits: {
     max_parallel_tasks: {
       value: a.max_parallel_tasks,

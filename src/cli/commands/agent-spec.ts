@@ -19,6 +19,7 @@ export interface SpecFlags {
   maxParallel?: number;
   maxBacklog?: number;
   timeout?: number;
+  stall?: number;
   instructions?: string;
   permissionMode?: NonNullable<AgentSpec['permission_mode']>;
   allowBypassWithoutIsolation?: boolean;
@@ -64,6 +65,7 @@ export const specOf = (flags: SpecFlags, command: string[], cwd: string): SpecPa
     max_parallel_tasks: flags.maxParallel,
     max_backlog_depth: flags.maxBacklog,
     timeout_seconds: flags.timeout,
+    stall_seconds: flags.stall,
     custom_instructions: flags.instructions,
     permission_mode: flags.permissionMode,
     allow_bypass_without_isolation: flags.allowBypassWithoutIsolation,
@@ -84,6 +86,7 @@ const clearable = {
   'max-parallel': 'max_parallel_tasks',
   'max-backlog': 'max_backlog_depth',
   timeout: 'timeout_seconds',
+  stall: 'stall_seconds',
   instructions: 'custom_instructions',
   'permission-mode': 'permission_mode',
   'allow-bypass-without-isolation': 'allow_bypass_without_isolation',

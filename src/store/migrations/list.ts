@@ -1,5 +1,7 @@
 /** All migrations in order; the number is the position. Append only: a released one is never changed or removed. */
 import { start } from './0001-start.ts';
+import { stall } from './0002-stall.ts';
+import { operator } from './0003-operator.ts';
 import type { Words } from './words.ts';
 
 export interface Migration {
@@ -7,4 +9,8 @@ export interface Migration {
   statements(w: Words): string[];
 }
 
-export const migrations: readonly Migration[] = [{ name: '0001-start', statements: start }];
+export const migrations: readonly Migration[] = [
+  { name: '0001-start', statements: start },
+  { name: '0002-stall', statements: stall },
+  { name: '0003-operator', statements: operator },
+];

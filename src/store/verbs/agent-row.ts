@@ -20,6 +20,7 @@ export const agentFrom = (r: Selectable<Agents>): AgentRow => ({
   max_parallel_tasks: r.max_parallel_tasks,
   max_backlog_depth: r.max_backlog_depth,
   timeout_s: r.timeout_s,
+  stall_s: r.stall_s,
   custom_instructions: r.custom_instructions,
   permission_mode: r.permission_mode,
   allow_bypass_without_isolation: r.allow_bypass_without_isolation === 1,
