@@ -35,8 +35,14 @@ CREATE TABLE lanes ( agent_id TEXT NOT NULL, class TEXT NOT NULL, served INTEGER
 CREATE TABLE logins ( hash TEXT NOT NULL PRIMARY KEY, user_id TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL ) STRICT;
 CREATE INDEX logins_user ON logins (user_id);
 CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE operator_items ( id TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('alert', 'question', 'approval')), subject TEXT NOT NULL, dedup_key TEXT NOT NULL, agent_name TEXT, execution_id TEXT, priority TEXT NOT NULL CHECK (priority IN ('low', 'normal', 'high')), title TEXT NOT NULL, evidence TEXT NOT NULL, status TEXT NOT NULL CHECK (status IN ('open', 'acknowledged', 'answered', 'closed')), count INTEGER NOT NULL DEFAULT 1, answer TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL ) STRICT;
+CREATE TABLE notifications ( id INTEGER PRIMARY KEY AUTOINCREMENT, item_id TEXT NOT NULL, edge TEXT NOT NULL CHECK (edge IN ('opened', 'reopened', 'escalated')), item TEXT NOT NULL, state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'gave_up')), attempts INTEGER NOT NULL DEFAULT 0, last_error TEXT, created_at INTEGER NOT NULL, created_steady INTEGER NOT NULL, due_steady INTEGER NOT NULL, ended_at INTEGER, CONSTRAINT ended_is_over CHECK ((ended_at IS NOT NULL) = (state <> 'waiting')) ) STRICT;
+CREATE INDEX notifications_due ON notifications (due_steady, id) WHERE state = 'waiting';
+CREATE INDEX notifications_ended ON notifications (ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE notify_targets ( id TEXT NOT NULL PRIMARY KEY, format TEXT NOT NULL CHECK (format IN ('json', 'slack')), min_severity TEXT NOT NULL CHECK (min_severity IN ('low', 'normal', 'high')), sealed TEXT NOT NULL, shown TEXT NOT NULL, signed INTEGER NOT NULL CHECK (signed IN (0, 1)), created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL ) STRICT;
+CREATE TABLE operator_items ( id TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('alert', 'question', 'approval')), subject TEXT NOT NULL, dedup_key TEXT NOT NULL, agent_name TEXT, execution_id TEXT, priority TEXT NOT NULL CHECK (priority IN ('low', 'normal', 'high')), title TEXT NOT NULL, evidence TEXT NOT NULL, status TEXT NOT NULL CHECK (status IN ('open', 'acknowledged', 'answered', 'closed')), count INTEGER NOT NULL DEFAULT 1, answer TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL , last_at INTEGER, quiet_ms INTEGER, acknowledged_at INTEGER, options TEXT, session_id TEXT, answered_by TEXT, note TEXT, delivery TEXT CHECK (delivery IN ('pending', 'returned', 'resumed', 'failed')), delivery_note TEXT, answer_execution_id TEXT) STRICT;
+CREATE INDEX operator_items_live ON operator_items (subject, status);
 CREATE UNIQUE INDEX operator_items_open ON operator_items (subject, dedup_key) WHERE status = 'open';
+CREATE INDEX operator_items_pending ON operator_items (id) WHERE delivery = 'pending';
 CREATE INDEX operator_items_status ON operator_items (status, id);
 CREATE TABLE runners ( id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, host TEXT, boot_id TEXT, version TEXT, isolation TEXT, cgroup TEXT, slots INTEGER, labels TEXT NOT NULL DEFAULT '[]', room TEXT, last_seen INTEGER, seen_steady INTEGER, created_at INTEGER NOT NULL ) STRICT;
 CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
@@ -44,6 +50,7 @@ CREATE TABLE sessions ( id TEXT NOT NULL PRIMARY KEY, agent_id TEXT NOT NULL, ca
 CREATE INDEX sessions_agent ON sessions (agent_id, id);
 CREATE UNIQUE INDEX sessions_caller ON sessions (caller_session_id, agent_id) WHERE caller_session_id IS NOT NULL;
 CREATE TABLE settings (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+CREATE TABLE streaks ( agent_id TEXT NOT NULL PRIMARY KEY, cause TEXT NOT NULL, times TEXT NOT NULL ) STRICT, WITHOUT ROWID;
 CREATE TABLE users ( id TEXT NOT NULL PRIMARY KEY, username TEXT NOT NULL UNIQUE, email TEXT, role TEXT NOT NULL CHECK (role IN ('owner', 'operator', 'viewer')), password_hash TEXT, created_at INTEGER NOT NULL ) STRICT;
 CREATE TABLE wait_spans ( agent_id TEXT NOT NULL, class TEXT NOT NULL, from_at INTEGER NOT NULL, to_at INTEGER, reason TEXT NOT NULL, PRIMARY KEY (agent_id, class, from_at) ) STRICT, WITHOUT ROWID;
 CREATE INDEX wait_spans_ended ON wait_spans (to_at) WHERE to_at IS NOT NULL;
