@@ -20,10 +20,10 @@ export interface LoadResult {
   done: number;
 }
 
-export const percentile = (sorted: number[], p: number): number =>
+const percentile = (sorted: number[], p: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? Number.NaN;
 
-export const runLoad = async (plan: LoadPlan): Promise<LoadResult> => {
+const runLoad = async (plan: LoadPlan): Promise<LoadResult> => {
   const pool = new Pool(plan.url, { connections: plan.clients, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   const took: number[] = [];
   let turn = 0;

@@ -1,37 +1,30 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { parseSync } from 'oxc-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commit } from '../src/record/commit.ts';
 import { type Fleet, openFleet } from './support/fleet.ts';
+import { eachNode, isTest, programsIn, readProgram } from './support/sources.ts';
 import { verifies } from './support/verifies.ts';
 
 const src = resolve('src');
-const sources = readdirSync(src, { withFileTypes: true, recursive: true })
-  .filter((e) => e.isFile() && /\.ts$/.test(e.name) && !/\.test\.ts$/.test(e.name))
-  .map((e) => join(e.parentPath, e.name));
+const sources = programsIn('src').filter((file) => !isTest(file));
 
 /** The strings a program uses as values: verbs of the store are named by them. */
-const strings = (file: string, text: string): Set<string> => {
+const strings = (file: string, text?: string): Set<string> => {
   const found = new Set<string>();
-  const walk = (node: unknown): void => {
-    if (Array.isArray(node)) for (const child of node) walk(child);
-    if (typeof node !== 'object' || node === null) return;
-    const n = node as { type?: string; value?: unknown; params?: unknown; id?: unknown };
+  eachNode(readProgram(file, text).tree, (n) => {
     // Types name verbs too (`WriteVerbs['cancel']`), and call none.
-    if (n.type?.startsWith('TS') && n.type !== 'TSAsExpression' && n.type !== 'TSSatisfiesExpression') return;
+    if (n.type?.startsWith('TS') && n.type !== 'TSAsExpression' && n.type !== 'TSSatisfiesExpression') return false;
     if (n.type === 'Literal' && typeof n.value === 'string') found.add(n.value);
-    for (const value of Object.values(node)) walk(value);
-  };
-  walk(parseSync(file, text).program);
+    return true;
+  });
   return found;
 };
 
 const usersOf = (verb: string): string[] =>
   sources
-    .map((file) => ({ name: relative(src, file), text: readFileSync(file, 'utf8'), file }))
-    .filter(({ name, text }) => !name.startsWith('store/') && text.includes(verb))
-    .filter(({ file, text }) => strings(file, text).has(verb))
+    .map((file) => ({ file, name: relative(src, file) }))
+    .filter(({ file, name }) => !name.startsWith('store/') && strings(file).has(verb))
     .map(({ name }) => name);
 
 describe('one way in, one tail', () => {

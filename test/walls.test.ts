@@ -1,19 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { parseSync } from 'oxc-parser';
+import { join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eachNode, isTest, programsIn, readProgram } from './support/sources.ts';
 import { homes, layers } from './walls.ts';
 
 const src = resolve('src');
 const web = resolve('web/src');
-
-const filesOf = (dir: string): string[] =>
-  readdirSync(dir, { withFileTypes: true, recursive: true })
-    .filter(
-      (e) =>
-        e.isFile() && /\.tsx?$/.test(e.name) && !/\.test\.tsx?$/.test(e.name) && !e.parentPath.includes('/conformance'),
-    )
-    .map((e) => join(e.parentPath, e.name));
 
 /** `contract/agent.ts`, `web/app.tsx`: the name by which walls.ts speaks of a file. */
 const nameOf = (file: string): string => (file.startsWith(web) ? `web/${relative(web, file)}` : relative(src, file));
@@ -23,32 +14,22 @@ const layerOf = (name: string): string | undefined =>
     .filter((l) => name === l || name.startsWith(`${l}/`))
     .sort((a, b) => b.length - a.length)[0];
 
-const breaches = (name: string, file: string, text: string): string[] => {
+const breaches = (name: string, file: string, text?: string): string[] => {
   const found: string[] = [];
   const layer = layerOf(name);
   if (layer === undefined) return [`${name}: belongs to no layer`];
   const may = layers[layer]!;
-  const { module, program } = parseSync(file, text);
-  const specifiers = [
-    ...module.staticImports.map((i) => i.moduleRequest.value),
-    ...module.staticExports.flatMap((e) => e.entries.flatMap((x) => (x.moduleRequest ? [x.moduleRequest.value] : []))),
-    ...module.dynamicImports.map((d) => text.slice(d.moduleRequest.start + 1, d.moduleRequest.end - 1)),
-  ];
-  for (const s of specifiers) {
-    const home = homes[s as keyof typeof homes];
-    if (home && !home.some((h) => name.startsWith(h))) found.push(`${name}: imports ${s}`);
-    if (!s.startsWith('.')) continue;
-    const target = nameOf(resolve(dirname(file), s));
+  const { imports, tree } = readProgram(file, text);
+  for (const from of new Set(imports.map((i) => i.from))) {
+    const home = homes[from as keyof typeof homes];
+    if (home && !home.some((h) => name.startsWith(h))) found.push(`${name}: imports ${from}`);
+    if (!from.startsWith('/')) continue;
+    const target = nameOf(from);
     const to = layerOf(target);
     if (to === layer || may.includes('*') || (to !== undefined && may.includes(to)) || may.includes(target)) continue;
     found.push(`${name}: imports ${target}`);
   }
-  const walk = (node: unknown): void => {
-    if (Array.isArray(node)) {
-      for (const child of node) walk(child);
-      return;
-    }
-    if (typeof node !== 'object' || node === null) return;
+  eachNode(tree, (node) => {
     const n = node as {
       type?: string;
       object?: { name?: string };
@@ -63,17 +44,15 @@ const breaches = (name: string, file: string, text: string): string[] => {
           : undefined;
     const home = used === undefined ? undefined : homes[used as keyof typeof homes];
     if (home && !home.some((h) => name.startsWith(h))) found.push(`${name}: uses ${used}`);
-    for (const value of Object.values(node)) walk(value);
-  };
-  walk(program);
+  });
   return found;
 };
 
 describe('the walls', () => {
   it('hold in every file', () => {
-    const files = [...filesOf(src), ...filesOf(web)];
-    expect(files.length).toBeGreaterThan(20);
-    expect(files.flatMap((f) => breaches(nameOf(f), f, readFileSync(f, 'utf8')))).toEqual([]);
+    const files = programsIn('src', 'web/src').filter((f) => !isTest(f));
+    expect(files.length).toBeGreaterThan(200);
+    expect(files.flatMap((f) => breaches(nameOf(f), f))).toEqual([]);
   });
 
   it('find each planted breach', () => {

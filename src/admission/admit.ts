@@ -23,7 +23,7 @@ export interface Admitted {
 }
 
 /** Reads only. */
-export interface Lookups {
+interface Lookups {
   store: Pick<Store, 'read'>;
 }
 

@@ -10,7 +10,7 @@ import { cleanName } from '../contract/names.ts';
 import { cleanText } from '../contract/text.ts';
 
 /** Does every runner hold its processes apart from the server's user? Then bypassing permissions needs no override. */
-export interface Surroundings {
+interface Surroundings {
   isolated: boolean;
 }
 

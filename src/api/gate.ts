@@ -18,7 +18,7 @@ export const isApiPath = (url: string): boolean => {
   return path === '/api' || path.startsWith('/api/') || path === '/mcp';
 };
 
-export const may = (p: Principal, need: Need): boolean => {
+const may = (p: Principal, need: Need): boolean => {
   const isAgent = p.kind === 'agent' || p.kind === 'execution';
   const role = p.kind === 'user' ? p.role : null;
   switch (need) {

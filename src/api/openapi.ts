@@ -7,14 +7,14 @@ import { z } from 'zod';
 import { errors } from '../contract/errors.ts';
 import type { Need } from './route.ts';
 
-export interface KnownRoute {
+interface KnownRoute {
   method: string;
   url: string;
   needs: Need;
   schema: RouteSchema;
 }
 
-export interface RouteSchema {
+interface RouteSchema {
   summary?: string;
   description?: string;
   tags?: readonly string[];

@@ -8,7 +8,7 @@ import { type Entry, presentEntry, type ToolCall, toolCallsOf } from './present/
 
 const page = 500;
 
-export interface LogBound {
+interface LogBound {
   entries: number;
   bytes: number;
 }
@@ -47,7 +47,7 @@ async function* pagesOf(deps: Pick<Deps, 'store'>, executionId: string, attemptI
 }
 
 /** The newest entries of the newest attempt: what is happening now. */
-export const readTail = async (deps: Pick<Deps, 'store'>, executionId: string, count: number): Promise<Entry[]> => {
+const readTail = async (deps: Pick<Deps, 'store'>, executionId: string, count: number): Promise<Entry[]> => {
   const newest = (await deps.store.read('attempts', { execution_id: executionId })).at(-1);
   if (newest === undefined) return [];
   const last = await deps.store.read('stored_seq', { attempt_id: newest.id });

@@ -25,7 +25,7 @@ import type { Authenticator } from './auth.ts';
  * `submit`     gives work: operators and owners, agents, executions.
  * `view`       people only.           `operate`  operators and owners.       `own`  owners.        `run`  a runner's key.
  */
-export const needs = ['anyone', 'page', 'signed_in', 'read', 'submit', 'view', 'operate', 'own', 'run'] as const;
+const needs = ['anyone', 'page', 'signed_in', 'read', 'submit', 'view', 'operate', 'own', 'run'] as const;
 export type Need = (typeof needs)[number];
 
 /** What main.ts hands to `buildApp`. */

@@ -8,14 +8,14 @@ import { hashToken, newSessionToken } from './secrets.ts';
 
 const sessionMs = 7 * 86_400_000;
 
-export interface SessionBody {
+interface SessionBody {
   access_token?: string;
   token_type: 'bearer' | 'cookie';
   csrf_token?: string;
 }
 
 /** A page that cannot set this header (another site's form) gets no cookie. */
-export const wantsCookie = (request: FastifyRequest): boolean => request.headers['x-drover-session'] === 'cookie';
+const wantsCookie = (request: FastifyRequest): boolean => request.headers['x-drover-session'] === 'cookie';
 
 export const startSession = async (
   deps: Deps,

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-export interface FileNode {
+interface FileNode {
   name: string;
   /** Relative to the workspace. */
   path: string;
@@ -25,7 +25,7 @@ const closed = new Set(['.git', 'node_modules']);
 const within = (root: string, path: string): boolean => path === root || path.startsWith(root + sep);
 
 /** The real path of a place inside the workspace; null when it does not exist there, or leads outside. */
-export const placeInside = async (root: string, path: string): Promise<{ root: string; path: string } | null> => {
+const placeInside = async (root: string, path: string): Promise<{ root: string; path: string } | null> => {
   if (path.includes('\0')) return null;
   try {
     const real = { root: await realpath(root), path: await realpath(join(root, path)) };

@@ -135,7 +135,7 @@ export const exitOfCause = (cause: Cause): ExitName => ofCause[cause];
 /** Of an answer of the server: by its code when it is one of ours, else by its status. */
 export const exitOfAnswer = (code: string, status: number): ExitName => {
   if (code in errors) return ofError[code as ErrorCode];
-  if (code in causes) return ofCause[code as Cause];
+  if (code in causes) return exitOfCause(code as Cause);
   if (status === 401 || status === 403 || status === 409) return 'refused';
   if (status === 404) return 'not_found';
   if (status === 429) return 'no_room';
@@ -146,5 +146,5 @@ export const exitOfAnswer = (code: string, status: number): ExitName => {
 export const exitOfEnding = (row: { status: string; cause: Cause | null }): ExitName => {
   if (row.status === 'success') return 'ok';
   if (row.status === 'cancelled') return 'cancelled';
-  return row.cause === null ? 'failed' : ofCause[row.cause];
+  return row.cause === null ? 'failed' : exitOfCause(row.cause);
 };

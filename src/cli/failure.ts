@@ -22,7 +22,7 @@ export class CliFailure extends Error {
 
 export const usage = (message: string, ...hints: string[]): CliFailure => new CliFailure('usage', message, hints);
 
-export const failureOf = (error: ApiError): CliFailure => {
+const failureOf = (error: ApiError): CliFailure => {
   if (error.status === 0)
     return new CliFailure(
       'unreachable',

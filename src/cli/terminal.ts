@@ -5,7 +5,7 @@
  */
 import { styleText } from 'node:util';
 
-export type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold';
+type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold';
 
 export interface Terminal {
   out(text: string): void;

@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 /** Between two tries. */
 const againMs = 500;
 
-export type Fed = { kind: 'entry'; entry: Record<string, unknown> } | { kind: 'down' };
+type Fed = { kind: 'entry'; entry: Record<string, unknown> } | { kind: 'down' };
 
 /** Throws only what asking again cannot mend (no such execution, no right to see it). Ends at its signal. */
 export async function* transcriptFeed(

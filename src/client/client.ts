@@ -25,14 +25,14 @@ import type {
   UserBody,
 } from './wire.ts';
 
-export interface World {
+interface World {
   fetch?: typeof fetch;
   pause?: Pause;
   /** A stream without a byte for this long is taken for dead. */
   idleMs?: number;
 }
 
-export interface WorkBody {
+interface WorkBody {
   message: string;
   model?: string;
   session?: string;
@@ -44,7 +44,7 @@ export interface WorkBody {
   resume_session_id?: string;
 }
 
-export interface WorkOptions {
+interface WorkOptions {
   idempotencyKey?: string;
   /** Seconds to hold this one request; beyond it the answer is the id. */
   waitS?: number;
@@ -52,11 +52,11 @@ export interface WorkOptions {
 }
 
 /** Either it ended within the wait, or it goes on under its id. */
-export type Submitted =
+type Submitted =
   | { ended: true; execution_id: string | null; replay: boolean; answer: AnswerBody }
   | { ended: false; execution_id: string; replay: boolean };
 
-export interface ListQuery {
+interface ListQuery {
   status?: string;
   agent?: string;
   cause?: string;
@@ -65,7 +65,7 @@ export interface ListQuery {
   limit?: number;
 }
 
-export interface ExecutionPage {
+interface ExecutionPage {
   executions: ExecutionBody[];
   next: string | null;
 }
@@ -77,7 +77,7 @@ export type FeedItem =
   | { kind: 'reset'; last: number }
   | { kind: 'down'; error: Error; retryMs: number };
 
-export type TranscriptItem =
+type TranscriptItem =
   | { kind: 'up'; first: boolean }
   | { kind: 'entry'; entry: Record<string, unknown> }
   | { kind: 'ended' }

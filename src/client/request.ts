@@ -28,7 +28,7 @@ export interface Ask {
   timeoutMs?: number;
 }
 
-export const requestTimeoutMs = 30_000;
+const requestTimeoutMs = 30_000;
 
 /** What the server refused, or that it did not answer: `status` 0 and code `unreachable`. */
 export class ApiError extends Error {
@@ -104,13 +104,13 @@ const whyUnreachable = (thrown: unknown): string => {
   return thrown instanceof Error ? thrown.message : String(thrown);
 };
 
-export const urlOf = (wire: Wire, path: string, query: Ask['query'] = {}): string => {
+const urlOf = (wire: Wire, path: string, query: Ask['query'] = {}): string => {
   const pairs = Object.entries(query).filter(([, v]) => v !== undefined && v !== null && v !== '');
   const search = new URLSearchParams(pairs.map(([k, v]) => [k, String(v)])).toString();
   return `${wire.baseUrl.replace(/\/+$/, '')}${path}${search === '' ? '' : `?${search}`}`;
 };
 
-export const headersOf = (auth: Auth, method: string): Record<string, string> => {
+const headersOf = (auth: Auth, method: string): Record<string, string> => {
   if (auth.kind === 'bearer') return { authorization: `Bearer ${auth.token}` };
   const csrf = auth.kind === 'cookie' && method !== 'GET' ? auth.csrf() : null;
   return csrf === null ? {} : { 'x-csrf-token': csrf };
@@ -151,7 +151,7 @@ export const send = async (wire: Wire, path: string, ask: Ask = {}): Promise<Res
   }
 };
 
-export interface Answer<T> {
+interface Answer<T> {
   status: number;
   headers: Headers;
   body: T;

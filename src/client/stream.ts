@@ -7,19 +7,19 @@ import { createParser } from 'eventsource-parser';
 import { type Pause, watchdog } from './pause.ts';
 import { ApiError, type Ask, errorFrom, send, type Wire } from './request.ts';
 
-export interface Message {
+interface Message {
   id: string | null;
   event: string | null;
   data: string;
 }
 
-export type StreamItem =
+type StreamItem =
   /** Connected; `first` is false after a drop: what was read before may be stale. */
   | { kind: 'up'; first: boolean }
   | { kind: 'message'; message: Message }
   | { kind: 'down'; error: Error; retryMs: number };
 
-export interface StreamOptions {
+interface StreamOptions {
   query?: Ask['query'];
   lastId?: string | null;
   signal?: AbortSignal;

@@ -9,7 +9,7 @@ import type { WaitReason } from '../contract/limits.ts';
 import type { Role } from '../contract/principal.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 
-export type Iso = string;
+type Iso = string;
 
 export interface WaitBody {
   reason: WaitReason;

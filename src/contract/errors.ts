@@ -4,7 +4,7 @@
  */
 import type { ShortCode } from './causes.ts';
 
-export interface ErrorRow {
+interface ErrorRow {
   status: number;
   retryable: boolean;
   /** What the reader can do about it. */

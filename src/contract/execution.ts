@@ -11,15 +11,15 @@ import type { Cause } from './causes.ts';
 import { limits } from './limits.ts';
 import type { Decision, Verdict } from './verdict.ts';
 
-export const executionStatuses = ['queued', 'running', 'waiting', 'success', 'failed', 'cancelled', 'skipped'] as const;
+const executionStatuses = ['queued', 'running', 'waiting', 'success', 'failed', 'cancelled', 'skipped'] as const;
 export const ExecutionStatus = z.enum(executionStatuses);
 export type ExecutionStatus = z.infer<typeof ExecutionStatus>;
-export const terminalStatuses: readonly ExecutionStatus[] = ['success', 'failed', 'cancelled', 'skipped'];
+const terminalStatuses: readonly ExecutionStatus[] = ['success', 'failed', 'cancelled', 'skipped'];
 export const isTerminal = (s: ExecutionStatus): boolean => terminalStatuses.includes(s);
 
-export const executionKinds = ['chat', 'task'] as const;
+const executionKinds = ['chat', 'task'] as const;
 export type ExecutionKind = (typeof executionKinds)[number];
-export const triggers = ['manual', 'api', 'cli', 'mcp', 'agent', 'schedule', 'webhook', 'fan_out'] as const;
+const triggers = ['manual', 'api', 'cli', 'mcp', 'agent', 'schedule', 'webhook', 'fan_out'] as const;
 export const Trigger = z.enum(triggers);
 export type Trigger = z.infer<typeof Trigger>;
 export type ExecutionClass = 'interactive' | 'batch';

@@ -111,7 +111,7 @@ export const ProofOfLife = z.object({
 });
 export type ProofOfLife = z.infer<typeof ProofOfLife>;
 
-export const RenewItem = z.object({
+const RenewItem = z.object({
   attempt: z.string(),
   token: z.string(),
   proof: ProofOfLife.nullable(),

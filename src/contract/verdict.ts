@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { Cause } from './causes.ts';
 
-export const Confidence = z.enum(['proven', 'likely', 'unknown']);
-export type Confidence = z.infer<typeof Confidence>;
+const Confidence = z.enum(['proven', 'likely', 'unknown']);
 
 export const Verdict = z.object({
   cause: Cause,

@@ -11,7 +11,7 @@ import type { Speaker } from './stream-json.ts';
 
 const MiB = 1024 * 1024;
 
-export interface Stage {
+interface Stage {
   say: Speaker;
   cwd: string;
   now: Date;

@@ -20,7 +20,7 @@ export interface Speaker {
 
 const usage = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-export interface Told {
+interface Told {
   sessionId: string;
   permissionMode: string;
   cwd: string;

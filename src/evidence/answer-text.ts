@@ -3,7 +3,7 @@
 /** What a caller is handed; more belongs into a file of the workspace. */
 const maxBytes = 1024 * 1024;
 
-export interface AnswerText {
+interface AnswerText {
   add(line: string): void;
   /** Null when nothing came. */
   text(): string | null;

@@ -3,19 +3,19 @@
  * Promises a JSON value of bounded size and depth with well-formed strings (half surrogates become U+FFFD). Never throws.
  */
 
-export interface ClipBounds {
+interface ClipBounds {
   text: number;
   items: number;
   depth: number;
 }
 
 /** 4000 characters hold every error body seen (the longest in the collection is 700); 40 items hold `errors[]` and windows. */
-export const eventBounds: ClipBounds = { text: 4000, items: 40, depth: 6 };
+const eventBounds: ClipBounds = { text: 4000, items: 40, depth: 6 };
 
 export const clipText = (text: string, max: number): string =>
   (text.length > max ? `${text.slice(0, max)}…` : text).toWellFormed();
 
-export const clip = (value: unknown, bounds: ClipBounds = eventBounds, depth = 0): unknown => {
+const clip = (value: unknown, bounds: ClipBounds = eventBounds, depth = 0): unknown => {
   if (typeof value === 'string') return clipText(value, bounds.text);
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'boolean' || value === null) return value;

@@ -6,7 +6,7 @@ import { commandReader } from './command.ts';
 import { geminiReader } from './gemini.ts';
 import type { EvidenceReader } from './reader.ts';
 
-export interface ReaderOptions {
+interface ReaderOptions {
   /** The CLI was run with plain output instead of events. */
   textMode?: boolean;
 }

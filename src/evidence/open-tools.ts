@@ -4,13 +4,13 @@
  */
 import { clipText } from './clip.ts';
 
-export interface OpenTool {
+interface OpenTool {
   name: string;
   input: string | null;
   since: number | null;
 }
 
-export interface OpenTools {
+interface OpenTools {
   start(id: string | null, name: string, input: unknown, at: number | null): void;
   /** A result without an id ends the oldest call without one. */
   end(id: string | null): void;

@@ -4,7 +4,7 @@
  * must not turn a success into "no result". A cut event is never taken for plain text, and never quoted as evidence.
  */
 
-export type ParsedLine =
+type ParsedLine =
   | { kind: 'event'; event: Record<string, unknown> }
   | { kind: 'cut'; event: Record<string, unknown> }
   | { kind: 'text' };

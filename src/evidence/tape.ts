@@ -15,7 +15,7 @@ interface Placed<T> {
   value: T;
 }
 
-export interface Tape {
+interface Tape {
   line(stream: 'stdout' | 'stderr', text: string): void;
   /** Keeps the newest `keep` signals of a kind. */
   signal(kind: string, data: Record<string, unknown>, at: number | null, keep: number): void;

@@ -20,7 +20,7 @@ import { commit } from '../record/commit.ts';
 import type { ClaimRow } from '../store/store.ts';
 import type { Deps } from './deps.ts';
 
-export interface Claimed {
+interface Claimed {
   claims: ClaimedWork[];
   /** Steady ms at which something becomes claimable by itself. */
   nextWake: number | null;

@@ -2,7 +2,7 @@
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export type LogFields = Record<string, unknown>;
+type LogFields = Record<string, unknown>;
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

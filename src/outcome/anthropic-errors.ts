@@ -37,7 +37,7 @@ const messages: readonly (readonly [RegExp, Cause])[] = [
 
 export const causeOfMessage = (message: string): Cause | null => messages.find(([re]) => re.test(message))?.[1] ?? null;
 
-export interface ApiBody {
+interface ApiBody {
   type: string | null;
   message: string;
   /** The API's own envelope with a type it documents. */

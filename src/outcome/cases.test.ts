@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Case, cases, casesNow } from '../../test/support/cases.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import { causeNames, causes } from '../contract/causes.ts';
-import { diagnoseRow } from './from-evidence-row.ts';
+import { diagnoseRow, verdictLine } from './from-evidence-row.ts';
 
 const outcome = (c: Case) => diagnoseRow(c.row, { now: casesNow });
 const of = (cli: string) => cases.filter((c) => c.row.cli === cli);
@@ -68,7 +68,7 @@ describe('the collected cases', () => {
   });
 
   it('tell the reset where the evidence has one that can be trusted', () => {
-    const at = (id: string) => outcome(cases.find((c) => c.row.id === id)!).reset_at;
+    const at = (id: string) => verdictLine(id, outcome(cases.find((c) => c.row.id === id)!)).reset_at;
     expect(at('cl-lab-limit-5h')).toBe('2026-11-30T20:27:52.000Z');
     expect(at('cc-2087-epoch')).toBe('2025-06-14T18:00:00.000Z');
     expect(at('cc-19472-hit-limit')).toBe('2026-12-01T08:00:00.000Z');

@@ -22,7 +22,7 @@ const longestWaitMs = 15 * 60_000;
 /** A reset that has passed, or is just passing, is probed after this and not at once (CC#15064: resets come late). */
 const probeMs = 30_000;
 
-export interface DecideContext {
+interface DecideContext {
   execution_id: string;
   /** Of the attempt that ended, from 1. */
   attempt: number;

@@ -1,6 +1,6 @@
 /** Lines of evidence: what may be left out, what is refused and how, tails that begin in the middle. */
 import { describe, expect, it } from 'vitest';
-import { diagnoseRow, factsFromRow, parseEvidenceLine } from './from-evidence-row.ts';
+import { diagnoseRow, factsFromRow, parseEvidenceLine, verdictLine } from './from-evidence-row.ts';
 
 describe('lines of evidence', () => {
   it('name the line and the field when they are bad', () => {
@@ -42,7 +42,7 @@ describe('lines of evidence', () => {
       exit_code: 1,
       stdout_tail: 'Claude AI usage limit reached|1749924000',
     } as const;
-    expect(diagnoseRow(row)).toEqual({
+    expect(verdictLine('x', diagnoseRow(row))).toEqual({
       id: 'x',
       cause: 'usage_limit',
       retryable: false,

@@ -23,19 +23,6 @@ export const EvidenceRow = z.object({
 });
 export type EvidenceRow = z.infer<typeof EvidenceRow>;
 
-export interface DiagnosedRow {
-  id: string;
-  cause: Verdict['cause'];
-  retryable: boolean;
-  switch_credential: boolean | null;
-  reset_at: string | null;
-  confidence: Verdict['confidence'];
-  mechanism: string | null;
-  secondary: Verdict['secondary'];
-  evidence: string[];
-  message: string;
-}
-
 /** A line that is no row: shown with its number, the others go on. */
 export class BadRow extends Error {
   constructor(line: number, why: string) {
@@ -111,18 +98,19 @@ export const factsFromRow = (row: EvidenceRow): Facts => {
   };
 };
 
-export const diagnoseRow = (row: EvidenceRow, options: DiagnoseOptions = {}): DiagnosedRow => {
-  const verdict = diagnose(factsFromRow(row), options);
-  return {
-    id: row.id,
-    cause: verdict.cause,
-    retryable: verdict.retryable,
-    switch_credential: verdict.switch_credential,
-    reset_at: verdict.reset_at === null ? null : new Date(verdict.reset_at).toISOString(),
-    confidence: verdict.confidence,
-    mechanism: verdict.mechanism,
-    secondary: verdict.secondary,
-    evidence: verdict.evidence,
-    message: verdict.message,
-  };
-};
+export const diagnoseRow = (row: EvidenceRow, options: DiagnoseOptions = {}): Verdict =>
+  diagnose(factsFromRow(row), options);
+
+/** What is printed of a verdict, one object per line. */
+export const verdictLine = (id: string, v: Verdict) => ({
+  id,
+  cause: v.cause,
+  retryable: v.retryable,
+  switch_credential: v.switch_credential,
+  reset_at: v.reset_at === null ? null : new Date(v.reset_at).toISOString(),
+  confidence: v.confidence,
+  mechanism: v.mechanism,
+  secondary: v.secondary,
+  evidence: v.evidence,
+  message: v.message,
+});

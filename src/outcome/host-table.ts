@@ -64,7 +64,7 @@ export const spawnSentences: readonly OwnedSentence[] = [
 ];
 
 /** The host ran out of something: errno words at the start of an error line. EDQUOT is a disk quota. ENFILE passes by itself. */
-export const resourceSentences: readonly OwnedSentence[] = [
+const resourceSentences: readonly OwnedSentence[] = [
   { match: /^(Error: |\w*Error: )?ENFILE: .*$/, cause: 'host_resource_exhausted' },
   {
     match: /^(Error: |\w*Error: )?(ENOSPC|EDQUOT|EMFILE|EFBIG): .*$/,

@@ -14,7 +14,7 @@ const start = (cause: Cause, why: string, confidence: Finding['confidence'] = 'p
   confidence,
 });
 
-export const spawnFinding = (error: SpawnError): Finding => {
+const spawnFinding = (error: SpawnError): Finding => {
   const why = `spawn ${error.path ?? ''} ${error.code}`.replace(/ +/g, ' ');
   switch (error.code) {
     case 'E2BIG':

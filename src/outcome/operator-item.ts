@@ -8,7 +8,7 @@ import type { Verdict } from '../contract/verdict.ts';
 import { oomDelta } from './memory-evidence.ts';
 
 /** A `NewOperatorItem` of the store without its id. */
-export interface OperatorNotice {
+interface OperatorNotice {
   kind: 'alert';
   dedup_key: string;
   priority: 'low' | 'normal' | 'high';
@@ -16,7 +16,7 @@ export interface OperatorNotice {
   evidence: string[];
 }
 
-export interface NoticedAgent {
+interface NoticedAgent {
   name: string;
   /** resources.memory; null = no limit of its own. */
   memory_bytes: number | null;

@@ -5,7 +5,7 @@
  */
 import { limits } from '../contract/limits.ts';
 
-export interface BudgetSettings {
+interface BudgetSettings {
   queueTimeoutS: number;
   /** False while it is the built-in default. */
   queueTimeoutSetByHand: boolean;

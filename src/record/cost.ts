@@ -5,7 +5,7 @@
 import type { CredentialKind } from '../contract/credential.ts';
 import type { StreamFacts } from '../contract/facts.ts';
 
-export type CostKind = 'billed' | 'notional' | 'unknown';
+type CostKind = 'billed' | 'notional' | 'unknown';
 
 export const runCost = (
   stream: StreamFacts,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { manualClock } from '../../test/support/manual-clock.ts';
 import type { ExecutionStatus } from '../contract/execution.ts';
-import { manualClock } from '../kernel/manual-clock.ts';
 import type { Store } from '../store/store.ts';
 import { createEndings } from './endings.ts';
 

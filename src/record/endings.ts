@@ -11,12 +11,12 @@ import type { Stirred, Store } from '../store/store.ts';
 /** News can only be lost when another process ended the row; 15 s is what a person still calls "it answered". */
 const lookAgainMs = 15_000;
 
-export interface EndingsOfCommits extends Endings {
+interface EndingsOfCommits extends Endings {
   /** Told after every commit. */
   stir(stirred: Pick<Stirred, 'ended'>): void;
 }
 
-export interface EndingsParts {
+interface EndingsParts {
   store: Pick<Store, 'read'>;
   kernel: Pick<Kernel, 'clock'>;
 }

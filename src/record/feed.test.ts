@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { manualClock } from '../../test/support/manual-clock.ts';
 import type { EventRow } from '../contract/events.ts';
 import { silentLog } from '../kernel/log.ts';
-import { manualClock } from '../kernel/manual-clock.ts';
 import type { Store } from '../store/store.ts';
 import { createFeed } from './feed.ts';
 

@@ -15,14 +15,14 @@ const pageSize = 500;
 const recentSize = 2_000;
 const retryMs = 1_000;
 
-export interface FeedOfCommits extends Feed {
+interface FeedOfCommits extends Feed {
   /** Told after every commit. */
   stir(stirred: Pick<Stirred, 'last_event'>): void;
   /** Forgets all subscribers. */
   close(): void;
 }
 
-export interface FeedParts {
+interface FeedParts {
   store: Pick<Store, 'read'>;
   kernel: Pick<Kernel, 'clock' | 'log'>;
 }
@@ -37,7 +37,7 @@ interface Subscriber {
   reset(last: number): void;
 }
 
-export const frame = (event: EventRow): string => `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
+const frame = (event: EventRow): string => `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** Begins at the newest event there is: whoever wants older ones says so with `after`. */
 export const createFeed = async ({ store, kernel: { clock, log } }: FeedParts): Promise<FeedOfCommits> => {

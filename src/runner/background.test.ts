@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { manualClock } from '../../test/support/manual-clock.ts';
 import { verifies } from '../../test/support/verifies.ts';
-import { manualClock } from '../kernel/manual-clock.ts';
 import { watchAfterResult } from './background.ts';
 
 const line = (event: Record<string, unknown> | null, terminal = false) => ({ event, terminal, hopeless: false });

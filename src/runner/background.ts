@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 /** MCP servers and hooks of a healthy CLI close within a few seconds of its result. */
 export const afterResultMs = 30_000;
 
-export interface AfterResult {
+interface AfterResult {
   seen(line: LineSeen): void;
   stop(): void;
 }

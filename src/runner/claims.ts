@@ -15,14 +15,14 @@ const atOnce = 8;
 const firstBackoffMs = 250;
 const mostBackoffMs = 10_000;
 
-export interface Claims {
+interface Claims {
   /** Places may be free now. */
   roomChanged(): void;
   /** Resolves when no poll is out any more. */
   stop(): Promise<void>;
 }
 
-export type HostFacts = Pick<ClaimRequest, 'host' | 'boot_id' | 'version' | 'isolation' | 'cgroup' | 'labels'>;
+type HostFacts = Pick<ClaimRequest, 'host' | 'boot_id' | 'version' | 'isolation' | 'cgroup' | 'labels'>;
 
 export const startClaims = (p: {
   roster: Roster;

@@ -5,14 +5,14 @@
 import type { ProofOfLife } from '../contract/runner-protocol.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 
-export interface StopAsked {
+interface StopAsked {
   reason: StopReason;
   detail: string | null;
   at: number;
 }
 
 /** What whoever holds the process does when told. */
-export interface Holding {
+interface Holding {
   stop(asked: StopAsked): void;
   /** Not ours any more: end it at once, without the ladder. */
   lost(): void;

@@ -22,7 +22,7 @@ export interface Delivery {
   drained(): Promise<void>;
 }
 
-export interface DeliveryParts {
+interface DeliveryParts {
   attempt: string;
   token: string;
   cli: CliKind;

@@ -29,7 +29,7 @@ const writeOnce = async (path: string, text: string, sync: boolean): Promise<voi
   if (sync) await syncDir(dirname(path));
 };
 
-export const isFull = (error: unknown): boolean =>
+const isFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
 
 const write = async (path: string, text: string, ballast: Ballast, sync: boolean): Promise<void> => {

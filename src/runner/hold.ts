@@ -15,7 +15,7 @@ import type { ReadingEvents } from './reading.ts';
 import { startRunClock } from './run-clock.ts';
 import type { AttemptState } from './spool.ts';
 
-export interface Holding extends ReadingEvents {
+interface Holding extends ReadingEvents {
   /** The exit, or null when this runner leaves before it. */
   exited(): Promise<ExitRecord | null>;
   /** Ends the watching; what was measured. */

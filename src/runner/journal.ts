@@ -29,7 +29,7 @@ export interface Journal {
 }
 
 /** Whole records in order; stops at the first that is torn or out of order, and tells how many bytes were good. */
-export const parseJournal = (text: string): { slices: Slice[]; goodBytes: number } => {
+const parseJournal = (text: string): { slices: Slice[]; goodBytes: number } => {
   const slices: Slice[] = [];
   let goodBytes = 0;
   let nextSeq = 1;

@@ -5,7 +5,7 @@
  */
 
 /** The largest events seen carry images of a few MB in a tool result. */
-export const longestLine = 4 * 1024 * 1024;
+const longestLine = 4 * 1024 * 1024;
 
 export interface Line {
   text: string;

@@ -4,7 +4,7 @@
  * after a restart of the runner the values may not be.
  */
 const forms = /\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{24,}\b|\bdrover_[A-Za-z0-9_-]{20,}\b/g;
-export const hidden = '[hidden]';
+const hidden = '[hidden]';
 
 /** Shorter values would hide ordinary words. */
 const shortestSecret = 8;

@@ -14,7 +14,7 @@ const soonMs = 50;
 /** While the server is away: four tries within a lease. */
 const againMs = 2_000;
 
-export interface Renewals {
+interface Renewals {
   soon(): void;
   stop(): void;
 }

@@ -3,7 +3,7 @@ import { readFile, statfs } from 'node:fs/promises';
 import type { RunnerRoom } from '../contract/runner-protocol.ts';
 
 /** Bytes of a line of /proc/meminfo, 0 when it is not there. */
-export const meminfo = (text: string, name: string): number =>
+const meminfo = (text: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024;
 
 export const readRoom = async (home: string, slots: number): Promise<RunnerRoom> => {

@@ -5,7 +5,7 @@
 import type { ClaimedWork, RenewRequest } from '../contract/runner-protocol.ts';
 import type { Control } from './control.ts';
 
-export interface Listed {
+interface Listed {
   claim: ClaimedWork;
   control: Control;
   /** Its process has ended, its facts are on their way: holds no place, keeps its lease. */

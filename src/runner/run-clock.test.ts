@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { manualClock } from '../../test/support/manual-clock.ts';
 import { verifies } from '../../test/support/verifies.ts';
-import { manualClock } from '../kernel/manual-clock.ts';
 import { startRunClock } from './run-clock.ts';
 
 it(verifies('R7')('pauses while waiting and fires the deadline after the run time alone'), async () => {

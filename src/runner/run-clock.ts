@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 
-export interface RunClock {
+interface RunClock {
   /** Ms spent running and waiting so far. */
   read(): { run_ms: number; waiting_ms: number; waiting: boolean };
   setWaiting(waiting: boolean): void;

@@ -11,7 +11,7 @@ import type { Kernel } from '../kernel/kernel.ts';
 /** A retiring runner delivers what it can for 3 s and closes; a host under load gets five times that. */
 const retireMs = 15_000;
 
-export interface Single {
+interface Single {
   /** False when another runner has taken the name meanwhile. */
   isMine(): boolean;
   release(): void;

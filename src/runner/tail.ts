@@ -15,7 +15,7 @@ import { type StreamName, type Streams, streamNames } from './streams.ts';
 const pollMs = 1_000;
 const chunkBytes = 256 * 1024;
 
-export interface TailParts {
+interface TailParts {
   dir: string;
   streams: Streams;
   journal: Journal;

@@ -26,7 +26,7 @@ const parseEvent = (text: string): Record<string, unknown> | null => {
   }
 };
 
-export const entryOf = (cli: CliKind, stream: StreamName, line: Line, clean: (t: string) => string, at: number) => {
+const entryOf = (cli: CliKind, stream: StreamName, line: Line, clean: (t: string) => string, at: number) => {
   const text = clean(line.text);
   if (line.bytes > longestEntry)
     return { at, stream, event: null, text: `${text.slice(0, excerpt)}… (${line.bytes} bytes in all)` };

@@ -11,7 +11,7 @@ import { runnerRetiredExit } from '../contract/runner-protocol.ts';
 import { runnerSocket } from '../kernel/home-sockets.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 
-export interface LocalRunner {
+interface LocalRunner {
   /** Asks it to leave and waits for it, at most `ms`. Agents stay with the holder. */
   stop(ms: number): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { openSqliteEngine } from './engines/sqlite-engine.ts';
 import { openSqliteLogs } from './engines/sqlite-logs.ts';
 import type { At, ReadVerbs, Store, WriteVerbs, Written } from './store.ts';
 
-export interface OpenOptions {
+interface OpenOptions {
   home: string;
   log?: Log;
 }

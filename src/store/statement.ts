@@ -22,7 +22,7 @@ interface Ready {
   fill: readonly unknown[];
 }
 
-export type Statement<A, R> = (tx: ReadTx, args: A) => Promise<Ran<R>>;
+type Statement<A, R> = (tx: ReadTx, args: A) => Promise<Ran<R>>;
 
 /**
  * `build` sees slots where the types say values: it may only hand them on to the builder, never look at them. A value that

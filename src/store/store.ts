@@ -69,7 +69,7 @@ export interface RunnerAbout {
   isolation: string;
   cgroup: string;
 }
-export interface ClaimNextArgs {
+interface ClaimNextArgs {
   runner_id: string;
   room: RunnerRoom;
   about: RunnerAbout;
@@ -122,7 +122,7 @@ export interface SettleArgs {
   credential_event: { state: 'limited' | 'rejected'; until: number | null; evidence: string } | null;
 }
 /** `settled` the newest token and not terminal; `replayed` the same facts again; `late` terminal already: kept as late_outcome; `lost` unknown token. */
-export type SettleResult = { result: 'settled' | 'replayed' | 'late' | 'lost'; execution: ExecutionRow | null };
+type SettleResult = { result: 'settled' | 'replayed' | 'late' | 'lost'; execution: ExecutionRow | null };
 
 export interface NewOperatorItem {
   id: string;
@@ -166,7 +166,7 @@ export interface KeyRow {
   last_used_at: number | null;
   revoked_at: number | null;
 }
-export interface LoginRow {
+interface LoginRow {
   hash: string;
   user_id: string;
   created_at: number;
@@ -186,7 +186,7 @@ export interface RunnerRow {
   last_seen: number | null;
   created_at: number;
 }
-export interface SettingRow {
+interface SettingRow {
   key: string;
   value: string;
   updated_at: number;

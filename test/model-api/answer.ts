@@ -5,7 +5,7 @@ export interface ToolUse {
   name: string;
   input: Record<string, unknown>;
 }
-export interface Spoken {
+interface Spoken {
   model: string;
   text?: string;
   tool?: ToolUse;

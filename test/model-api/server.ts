@@ -16,7 +16,7 @@ import type { AddressInfo } from 'node:net';
 import { page, refuse, speak, type ToolUse } from './answer.ts';
 import { type Message, readScript, type Script } from './marker.ts';
 
-export interface Recorded {
+interface Recorded {
   path: string;
   apiKey: string | null;
   bearer: string | null;

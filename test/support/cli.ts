@@ -7,7 +7,7 @@ import type { Pause } from '../../src/client/pause.ts';
 import { pause } from '../../src/client/pause.ts';
 import { readConfig } from '../../src/config.ts';
 
-export interface CliRun {
+interface CliRun {
   code: number;
   out: string;
   err: string;

@@ -31,12 +31,12 @@ import type { Deps } from '../../src/flow/deps.ts';
 import { systemRandom, timeOrderedIds } from '../../src/kernel/ids.ts';
 import type { Kernel } from '../../src/kernel/kernel.ts';
 import { type Log, silentLog } from '../../src/kernel/log.ts';
-import { type ManualClock, manualClock } from '../../src/kernel/manual-clock.ts';
 import { commit } from '../../src/record/commit.ts';
 import { createEndings } from '../../src/record/endings.ts';
 import { createFeed } from '../../src/record/feed.ts';
 import { createFleetLimits } from '../../src/record/fleet-limits.ts';
 import { openStore } from '../../src/store/open.ts';
+import { type ManualClock, manualClock } from './manual-clock.ts';
 import { anAgent } from './rows.ts';
 
 export interface Answer {
@@ -64,7 +64,7 @@ export interface Fleet {
 }
 
 /** What a runner does, step by step, through the routes that runners use. */
-export interface Runner {
+interface Runner {
   claim(max?: number): Promise<ClaimedWork[]>;
   poll(body?: Record<string, unknown>): Promise<ClaimAnswer>;
   begin(work: ClaimedWork): Promise<BeginAnswer>;
@@ -76,7 +76,7 @@ export interface Runner {
   run(work: ClaimedWork, response?: string): Promise<void>;
   request(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
-export type FactsOver = Partial<Omit<Facts, 'stream'>> & { stream?: Partial<Facts['stream']> };
+type FactsOver = Partial<Omit<Facts, 'stream'>> & { stream?: Partial<Facts['stream']> };
 
 export const room: RunnerRoom = {
   slots: 64,

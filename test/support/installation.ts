@@ -12,7 +12,7 @@ export const root = resolve(import.meta.dirname, '../..');
 export const node = join(root, 'node_modules', '.bin', 'node');
 export const claudeBin = join(root, 'node_modules', '.bin', 'claude');
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every route; tests look into them

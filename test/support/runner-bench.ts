@@ -12,7 +12,7 @@ import { claimedWork } from './claimed-work.ts';
 import { heldBench, kernelWith, until } from './held.ts';
 import { type RunnerServer, startRunnerServer } from './runner-server.ts';
 
-export const claudeBin = resolve('node_modules/.bin/claude');
+const claudeBin = resolve('node_modules/.bin/claude');
 
 export interface RunnerBench {
   home: string;

@@ -15,7 +15,7 @@ import {
 } from '../../src/contract/runner-protocol.ts';
 import type { StopReason } from '../../src/contract/stop-reasons.ts';
 
-export type Route = 'claim' | 'begin' | 'renew' | 'events' | 'facts';
+type Route = 'claim' | 'begin' | 'renew' | 'events' | 'facts';
 /** What happens to one request: nothing special, the request never arrives, or its answer is lost after it was done. */
 export type Fate = 'passes' | 'request_lost' | 'answer_lost' | '503' | '409';
 

@@ -1,7 +1,7 @@
 /** A reader of server-sent events over a real connection that can also stop reading, as a slow client does. */
 import { type IncomingMessage, request } from 'node:http';
 
-export interface SseMessage {
+interface SseMessage {
   id: string | null;
   event: string | null;
   data: string;

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react';
 
 export const themes = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
+type Theme = (typeof themes)[number];
 
 const key = 'drover.theme';
 const watchers = new Set<() => void>();

@@ -14,9 +14,9 @@ export const activityTypes = [
   'tool_call',
   'agent_collaboration',
 ] as const;
-export type ActivityType = (typeof activityTypes)[number];
+type ActivityType = (typeof activityTypes)[number];
 export const activityStates = ['started', 'completed', 'failed'] as const;
-export type ActivityState = (typeof activityStates)[number];
+type ActivityState = (typeof activityStates)[number];
 
 export interface ActivityBody {
   id: string;

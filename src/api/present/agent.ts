@@ -11,7 +11,7 @@ import type { ReadVerbs, RunnerRow, UserRow } from '../../store/store.ts';
 import { iso } from '../route.ts';
 import { isConnected } from './runner.ts';
 
-export interface AgentAround {
+interface AgentAround {
   home: string;
   principal: Principal;
   users: UserRow[];
@@ -46,7 +46,7 @@ export const presentAgent = (a: AgentRow, around: AgentAround) => {
   };
 };
 
-export interface AgentDetailAround extends AgentAround {
+interface AgentDetailAround extends AgentAround {
   credential: CredentialRow | null;
   runners: RunnerRow[];
   now: number;

@@ -8,7 +8,7 @@ import type { WireError } from '../errors.ts';
 import { iso } from '../route.ts';
 import type { FullExecution } from './execution.ts';
 
-export interface QueuedAs {
+interface QueuedAs {
   /** Its place in its lane when it was accepted, from 1; 0 = not known (a replay). */
   position: number;
 }

@@ -11,7 +11,7 @@ import { iso, isoOrNull } from '../route.ts';
 
 export type FullExecution = ExecutionRow & ExecutionTexts;
 
-export interface Around {
+interface Around {
   wait?: WaitInfo | null;
   attempts?: AttemptBody[];
   activeTool?: string | null;

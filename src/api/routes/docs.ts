@@ -42,7 +42,7 @@ const style = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2r
 article{border-top:1px solid #d9dce1;padding:.6rem 0}h3{margin:0;font-size:1rem}h3 b{display:inline-block;min-width:4.2rem}
 pre{overflow:auto;background:#f3f4f6;padding:.6rem;border-radius:6px}p{margin:.3rem 0}summary{cursor:pointer}`;
 
-export const docsHtml = (document: Json): string => {
+const docsHtml = (document: Json): string => {
   const groups = new Map<string, string[]>();
   for (const [path, methods] of Object.entries(document.paths as Record<string, Record<string, Operation>>))
     for (const [method, operation] of Object.entries(methods)) {

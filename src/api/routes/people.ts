@@ -19,7 +19,7 @@ const NewPassword = z.object({
 });
 
 /** As people know the caller; agents, executions and runners have no email and say what they are. */
-export const userBody = async (deps: ApiDeps, p: Principal): Promise<z.infer<typeof User>> => {
+const userBody = async (deps: ApiDeps, p: Principal): Promise<z.infer<typeof User>> => {
   if (p.kind === 'user') {
     const user = await deps.store.read('user', { id: p.id });
     return { username: p.name, email: user?.email ?? null, role: p.role };

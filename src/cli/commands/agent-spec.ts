@@ -28,7 +28,7 @@ export interface SpecFlags {
   pool?: string;
 }
 
-export type SpecPatch = Partial<Omit<AgentSpec, 'name'>>;
+type SpecPatch = Partial<Omit<AgentSpec, 'name'>>;
 
 const envOf = (pairs: string[]): Record<string, string> =>
   Object.fromEntries(

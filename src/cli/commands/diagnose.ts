@@ -12,7 +12,7 @@ import { causes } from '../../contract/causes.ts';
 import { Facts } from '../../contract/facts.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import { diagnose as judge } from '../../outcome/diagnose.ts';
-import { BadRow, factsFromRow, parseEvidenceLine } from '../../outcome/from-evidence-row.ts';
+import { BadRow, diagnoseRow, parseEvidenceLine, verdictLine } from '../../outcome/from-evidence-row.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { CliFailure, usage } from '../failure.ts';
@@ -54,7 +54,7 @@ const rows = async (context: Context, flags: Flags, input: Readable): Promise<Ex
     seen++;
     try {
       const row = parseEvidenceLine(line, number);
-      show(context, flags.human === true, row.id, judge(factsFromRow(row), { now: context.now() }));
+      show(context, flags.human === true, row.id, diagnoseRow(row, { now: context.now() }));
     } catch (e) {
       if (!(e instanceof BadRow)) throw e;
       bad++;
@@ -119,18 +119,7 @@ const execution = async (context: Context, id: string, path: string): Promise<Ex
 
 const show = (context: Context, human: boolean, id: string, v: Verdict): void => {
   if (!human) {
-    printJson(context, {
-      id,
-      cause: v.cause,
-      retryable: v.retryable,
-      switch_credential: v.switch_credential,
-      reset_at: v.reset_at === null ? null : new Date(v.reset_at).toISOString(),
-      confidence: v.confidence,
-      mechanism: v.mechanism,
-      secondary: v.secondary,
-      evidence: v.evidence,
-      message: v.message,
-    });
+    printJson(context, verdictLine(id, v));
     return;
   }
   const { terminal } = context;

@@ -120,7 +120,7 @@ export const checkClaude = async (bin: string | null, packaged: string, needed: 
   return needed ? problem('claude', found, todo) : note('claude', found, todo);
 };
 
-export type HolderState = { alive: true; pid: number; protocol: number } | { alive: false; why: string };
+type HolderState = { alive: true; pid: number; protocol: number } | { alive: false; why: string };
 
 /** It greets first: `{hello, protocol, pid, boot}` on one line. */
 export const askHolder = (socket: string, timeoutMs = 2_000): Promise<HolderState> =>

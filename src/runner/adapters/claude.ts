@@ -21,7 +21,7 @@ const fixedEnv: Record<string, string> = {
   CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
 };
 
-export const claudeArgv = (claim: ClaimedWork, program: string, promptFile: string | null): string[] => {
+const claudeArgv = (claim: ClaimedWork, program: string, promptFile: string | null): string[] => {
   const { agent, options } = claim;
   const tools = options.allowed_tools ?? agent.allowed_tools;
   const model = options.model ?? agent.model;

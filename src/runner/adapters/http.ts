@@ -47,7 +47,7 @@ const connectMs = 5_000;
 /** Asking by id is quick; the request itself may be answered after hours. */
 const askMs = 30_000;
 
-export const serviceId = (claim: ClaimedWork): string =>
+const serviceId = (claim: ClaimedWork): string =>
   // A retry is another piece of work for the service: the first one's result must not be taken for it.
   claim.number <= 1 ? claim.execution_id : `${claim.execution_id}-${claim.number}`;
 

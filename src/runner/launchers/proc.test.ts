@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { manualClock } from '../../../test/support/manual-clock.ts';
 import { verifies } from '../../../test/support/verifies.ts';
-import { manualClock } from '../../kernel/manual-clock.ts';
 import { agentUser, findUser, findUserById } from './agent-user.ts';
 import { counter, ended, ownMemory, parseStat, statOf } from './proc.ts';
 import { bootId, isAlive } from './proof.ts';

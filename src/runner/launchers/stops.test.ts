@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fixture, type HeldBench, heldBench, lives, until } from '../../../test/support/held.ts';
+import { type ManualClock, manualClock } from '../../../test/support/manual-clock.ts';
 import { verifies } from '../../../test/support/verifies.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { type ManualClock, manualClock } from '../../kernel/manual-clock.ts';
 import { files } from './attempt-files.ts';
 import { climbDown } from './stop-ladder.ts';
 import { recordStop } from './stop-record.ts';

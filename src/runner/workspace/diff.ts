@@ -1,7 +1,7 @@
 /** What a run changed, as text for people: bounded, since a diff can be as large as a repository. */
 import { git, longMs } from './git.ts';
 
-export interface Diff {
+interface Diff {
   text: string;
   truncated: boolean;
 }

@@ -38,7 +38,7 @@ const settings = [
   'safe.directory=*',
 ].flatMap((s) => ['-c', s]);
 
-export interface GitRun {
+interface GitRun {
   cwd: string;
   /** Explicit, so that a `.git` the agent moved or made anew changes nothing. */
   gitDir?: string;
@@ -53,7 +53,7 @@ export interface GitRun {
   maxBytes?: number;
 }
 
-export interface GitAnswer {
+interface GitAnswer {
   code: number;
   stdout: string;
   stderr: string;

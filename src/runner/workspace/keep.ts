@@ -14,7 +14,7 @@ import { removeWorktree } from './worktree.ts';
 
 export type Kept = NonNullable<Facts['workspace']>;
 
-export interface Changes {
+interface Changes {
   files_changed: number;
   insertions: number;
   deletions: number;
@@ -60,7 +60,7 @@ export const keptBefore = async (
   return { ...place, ...nothing, ref, commit, ...changes, keep_error: null };
 };
 
-export interface KeepAsk {
+interface KeepAsk {
   home: string;
   workspace: Workspace;
   /** The attempt's id. */

@@ -22,7 +22,7 @@ import { commitOf } from './repository.ts';
 
 const newFileBytes = 100 * 1024 * 1024;
 
-export interface Tree {
+interface Tree {
   gitDir: string;
   /** Top of the working tree. */
   root: string;
@@ -32,7 +32,7 @@ export interface Tree {
   home: string;
 }
 
-export interface Snapshot {
+interface Snapshot {
   commit: string;
   /** Null = everything is in it. */
   leftOut: string | null;

@@ -8,7 +8,7 @@ import { pruneWorkspaces } from './prune.ts';
 import { findRepository } from './repository.ts';
 import { findWorkspace } from './workspace.ts';
 
-export interface HostWorkspaces extends Workspaces {
+interface HostWorkspaces extends Workspaces {
   /** At the start, after the attempts of the last runner are known: `inUse` are their executions. */
   prune(inUse: ReadonlySet<string>): Promise<Kept[]>;
 }

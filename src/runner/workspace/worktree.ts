@@ -13,7 +13,7 @@ import type { Repository } from './workspace.ts';
 /** In the worktree's git directory: what it began from. */
 const baseFile = 'drover-base';
 
-export interface Worktree {
+interface Worktree {
   root: string;
   git_dir: string;
   base: string;

@@ -15,10 +15,10 @@ const kindsOf: Record<ClaimAgent['adapter'], readonly CredentialKind[]> = {
 export type Lent = { credential_id: string | null } | 'credentials_exhausted' | 'credential_cap';
 
 /** Good now: a limited one is good again when its reset has passed (drill 24). */
-export const isGood = (c: ClaimCredential, now: number): boolean =>
+const isGood = (c: ClaimCredential, now: number): boolean =>
   c.state === 'ok' || c.state === 'unknown' || (c.state === 'limited' && c.until !== null && c.until <= now);
 
-export const candidatesFor = (agent: ClaimAgent, all: readonly ClaimCredential[]): ClaimCredential[] => {
+const candidatesFor = (agent: ClaimAgent, all: readonly ClaimCredential[]): ClaimCredential[] => {
   const kinds = kindsOf[agent.adapter];
   if (kinds.length === 0) return [];
   if (agent.credential_id !== null) return all.filter((c) => c.id === agent.credential_id);

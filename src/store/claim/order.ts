@@ -27,9 +27,7 @@ export interface Queue {
   nestedInRow: number;
 }
 
-export type Next =
-  | { kind: 'resume'; pending: Pending }
-  | { kind: 'child' | 'root'; head: Head; credential_id: string | null };
+type Next = { kind: 'resume'; pending: Pending } | { kind: 'child' | 'root'; head: Head; credential_id: string | null };
 
 export const servedKey = (agent_id: string, as: Head['as']): string => `${as} ${agent_id}`;
 

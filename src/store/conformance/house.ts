@@ -62,12 +62,12 @@ export interface House {
   id(): string;
   end(): Promise<void>;
 }
-export interface SettleOver extends Partial<Omit<SettleArgs, 'facts' | 'verdict' | 'attempt_id' | 'token'>> {
+interface SettleOver extends Partial<Omit<SettleArgs, 'facts' | 'verdict' | 'attempt_id' | 'token'>> {
   facts?: Partial<Omit<Facts, 'stream'>> & { stream?: Partial<Facts['stream']> };
   verdict?: Partial<Verdict>;
 }
 
-export const success: Verdict = {
+const success: Verdict = {
   cause: 'success',
   secondary: [],
   mechanism: null,

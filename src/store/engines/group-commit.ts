@@ -17,7 +17,7 @@ export interface WriteOrder {
   verb: string;
   args: At;
 }
-export type Outcome = { ok: true; result: unknown; stirred: Stirred; odd: string[] } | { ok: false; error: unknown };
+type Outcome = { ok: true; result: unknown; stirred: Stirred; odd: string[] } | { ok: false; error: unknown };
 
 type AnyVerb = (tx: Tx, args: At) => Promise<unknown>;
 const verbNamed = (name: string): AnyVerb => {

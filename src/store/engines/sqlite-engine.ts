@@ -5,7 +5,7 @@ import type { WriteOrder } from './group-commit.ts';
 import type { ReadOrder } from './read-snapshot.ts';
 import { openChannel, workerUrl } from './worker-channel.ts';
 
-export interface Engine {
+interface Engine {
   readonly schema: number;
   /** The copy that was made before a migration, if there was one. */
   readonly backup: string | null;

@@ -19,7 +19,7 @@ export type FromWorker =
   | { kind: 'answers'; answers: Answered[] };
 export type ToWorker<Q> = { kind: 'ask'; asked: Asked<Q>[] } | { kind: 'close' };
 
-export interface Channel<Q> {
+interface Channel<Q> {
   readonly info: Record<string, unknown>;
   ask(q: Q): Promise<unknown>;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ export const schemaVersion = (db: DatabaseSync): number => {
   return Number((db.prepare('select max(version) as v from schema_version').get() as { v: number | null }).v ?? 0);
 };
 
-export interface MigrateOptions {
+interface MigrateOptions {
   backups: string;
   now: number;
   /** Given by tests only, to try a later step. */

@@ -10,7 +10,7 @@ import { lit, statement } from '../statement.ts';
 import type { Tx } from '../tx.ts';
 
 /** Places are exact up to this one. */
-export const placesCounted = 200;
+const placesCounted = 200;
 
 const inLane = statement<{ agent_id: string; lane: Lane; most: number }, { n: number }>((db, s) =>
   db
@@ -58,7 +58,7 @@ const behindAgent = statement<{ agent_id: string; most: number }, { n: number }>
 const count = async (run: Promise<{ rows: { n: number }[] }>): Promise<number> => Number((await run).rows[0]?.n ?? 0);
 
 /** Root rows of the agent that wait for a limit or a session, at most `most`. Rows parked until a time are not among them. */
-export const backlogOf = async (tx: Tx, agent_id: string, most: number): Promise<number> => {
+const backlogOf = async (tx: Tx, agent_id: string, most: number): Promise<number> => {
   let n = await count(inLane(tx, { agent_id, lane: 'interactive', most }));
   if (n < most) n += await count(inLane(tx, { agent_id, lane: 'batch', most: most - n }));
   if (n < most) n += await count(behindAgent(tx, { agent_id, most: most - n }));

@@ -4,7 +4,7 @@ import type { Sessions } from '../schema.ts';
 import type { SessionRow } from '../store.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 
-export const sessionFrom = (r: Selectable<Sessions>): SessionRow => ({
+const sessionFrom = (r: Selectable<Sessions>): SessionRow => ({
   id: r.id,
   agent_id: r.agent_id,
   cli_session_id: r.cli_session_id,

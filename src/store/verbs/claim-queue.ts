@@ -10,7 +10,7 @@ import { lit, statement } from '../statement.ts';
 import type { ReadTx } from '../tx.ts';
 import { type ClaimState, claimState } from './claim-state.ts';
 
-export interface HeadRow {
+interface HeadRow {
   id: string;
   agent_id: string;
   depth: number;

@@ -58,7 +58,7 @@ export const runnerFrom = (id: string, room: RunnerRoom): ClaimRunner => ({
   disk_available: room.disk_available,
 });
 
-export interface Loaded {
+interface Loaded {
   world: World;
   /** Rows of executions that were read. */
   scanned: number;

@@ -14,7 +14,7 @@ import { executionById, type Row } from './execution-row.ts';
 import { notNegative } from './measured.ts';
 import { passTurn } from './session-turn.ts';
 
-export interface Ending {
+interface Ending {
   status: 'success' | 'failed' | 'cancelled';
   cause: Cause;
   /** Columns that the ending knows besides: cost, duration, usage. */
@@ -96,7 +96,7 @@ const request = statement<{ id: string; now: number }, unknown>((db, s) =>
     .where('cancel_requested_at', 'is', null),
 );
 
-export type Stopped = 'cancelled_while_queued' | 'terminated';
+type Stopped = 'cancelled_while_queued' | 'terminated';
 
 /** For a row that has not ended. */
 export const stopExecution = async (tx: Tx, row: Row, by: string, reason: string | null): Promise<Stopped> => {

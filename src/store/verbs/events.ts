@@ -5,7 +5,7 @@ import type { Tx } from '../tx.ts';
 
 const insertEvent = insertInto('events', ['at', 'type', 'execution_id', 'agent_name', 'data']);
 
-export interface NewEvent {
+interface NewEvent {
   type: EventType;
   execution_id?: string;
   agent_name?: string;

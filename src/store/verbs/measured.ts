@@ -7,7 +7,7 @@ const most = 24 * 86_400_000;
 /** Waits have no upper bound. */
 export const notNegative = (ms: number): number | null => (Number.isFinite(ms) && ms >= 0 ? Math.round(ms) : null);
 
-export const plausible = (ms: number): number | null => (ms > most ? null : notNegative(ms));
+const plausible = (ms: number): number | null => (ms > most ? null : notNegative(ms));
 
 /** By the monotonic clock of the runner when it kept it, else by the wall clock at spawn and end. */
 export const durationMs = (facts: Facts): number | null =>

@@ -9,7 +9,7 @@ import type { ExecutionRequest } from '../../contract/execution.ts';
 import { lit, statement } from '../statement.ts';
 import type { Tx } from '../tx.ts';
 
-export interface Place {
+interface Place {
   session_id: string;
   behind: 0 | 1;
   cli_session_id: string | null;
@@ -56,7 +56,7 @@ const takeTurn = statement<{ id: string; behind_ms: number }, unknown>((db, s) =
     .where('id', '=', s.id),
 );
 
-export const holder = async (tx: Tx, session_id: string): Promise<{ id: string; agent_id: string } | null> =>
+const holder = async (tx: Tx, session_id: string): Promise<{ id: string; agent_id: string } | null> =>
   (await holderOf(tx, { session_id })).rows[0] ?? null;
 
 interface Asking {

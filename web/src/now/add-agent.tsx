@@ -30,7 +30,7 @@ const kinds: [AdapterName, string][] = [
 const shown = ['name', 'model', 'command', 'base_url', 'workspace', 'resources', 'max_parallel_tasks'];
 
 /** Only what was filled in: what is left out gets the server's default. */
-export const specOf = (d: Draft): Partial<AgentSpec> & { name: string } => {
+const specOf = (d: Draft): Partial<AgentSpec> & { name: string } => {
   const argv = d.adapter === 'command' ? splitWords(d.command) : null;
   if (argv !== null && 'problem' in argv) throw new Error(argv.problem);
   return {

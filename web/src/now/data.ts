@@ -45,7 +45,7 @@ const orNone = async <T>(read: () => Promise<T[]>): Promise<T[] | null> => {
 };
 export const useOperatorItems = () =>
   useQuery({ queryKey: keys.operator, queryFn: () => orNone(() => api.operatorItems()) });
-export const useRunners = () => useQuery({ queryKey: keys.runners, queryFn: () => orNone(() => api.runners()) });
+const useRunners = () => useQuery({ queryKey: keys.runners, queryFn: () => orNone(() => api.runners()) });
 
 /** Seen within two of its longest polls. Null = not known. */
 const connectedMs = 60_000;

@@ -20,7 +20,7 @@ export const adviceFor = (row: Pick<ExecutionBody, 'cause' | 'error'>): string =
 };
 
 /** What decided; else what was said about it. */
-export const evidenceOf = (row: ExecutionBody): string => row.verdict?.evidence[0] ?? row.error ?? '';
+const evidenceOf = (row: ExecutionBody): string => row.verdict?.evidence[0] ?? row.error ?? '';
 
 const EndedRow = ({ row }: { row: ExecutionBody }) => {
   const failed = row.status === 'failed';

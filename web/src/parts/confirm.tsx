@@ -1,7 +1,7 @@
 /** Asks before something that is felt: a native modal dialog, so that focus, Escape and the rest behave as people know it. */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 
-export const Confirm = (props: {
+const Confirm = (props: {
   title: string;
   children: ReactNode;
   action: string;

@@ -2,7 +2,7 @@
 import { type ReactNode, useId } from 'react';
 import { ApiError } from '../../../src/client/request.ts';
 
-export interface FieldProblem {
+interface FieldProblem {
   field: string;
   problem: string;
 }

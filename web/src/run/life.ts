@@ -3,7 +3,7 @@ import type { AttemptBody, ExecutionBody } from '../../../src/client/wire.ts';
 import type { Cause } from '../../../src/contract/causes.ts';
 import { clockTime, lasted, msOf, span } from '../words/times.ts';
 
-export interface Moment {
+interface Moment {
   at: number;
   tone: 'plain' | 'run' | 'wait' | 'good' | 'bad';
   what: string;

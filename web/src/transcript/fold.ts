@@ -78,7 +78,7 @@ const resultText = (content: unknown): string => {
 /** Blocks kept: some 20 MB at the worst of ordinary runs. What is older is in the log, and `dropped` says how much. */
 const mostBlocks = 4_000;
 
-export interface Fold {
+interface Fold {
   push(entry: Json): void;
   /** A new array after each push that changed something. */
   blocks(): readonly Block[];

@@ -66,7 +66,7 @@ export interface AgentUse {
   cap: number | null;
 }
 
-export interface Banner {
+interface Banner {
   tone: 'stop' | 'bind';
   text: string;
   /** What to type, when something can be typed. */

@@ -1,5 +1,5 @@
 /** A clock that tests own: time moves only by `advance`, and timers run in order of their due time. */
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
 
 export interface ManualClock extends Clock {
   /** Moves both clocks and runs what falls due, letting promises settle in between. */
