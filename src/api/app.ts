@@ -57,6 +57,12 @@ export const buildApp = async (given: AppDeps): Promise<FastifyInstance> => {
     if (body.length === 0) return done(null, {});
     parseJson(request, body as string, done);
   });
+  // fetch and others name text/plain for a body of nothing.
+  app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
+    body.length === 0
+      ? done(null, {})
+      : done(Object.assign(new Error('text/plain'), { statusCode: 415, code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' })),
+  );
   await app.register(formbody);
   await app.register(cookie);
   await app.register(csrf, {

@@ -119,6 +119,15 @@ describe('the gate', () => {
     const empty = { authorization: `Bearer ${fleet.owner}`, 'content-type': 'application/json' };
     const paused = await fleet.app.inject({ method: 'POST', url: '/api/fleet/resume', headers: empty, payload: '' });
     expect(paused.statusCode).toBe(200);
+    const plain = (payload: string) =>
+      fleet.app.inject({
+        method: 'POST',
+        url: '/api/fleet/resume',
+        headers: { ...empty, 'content-type': 'text/plain;charset=UTF-8' },
+        payload,
+      });
+    expect((await plain('')).statusCode).toBe(200);
+    expect((await plain('{}')).statusCode).toBe(415);
     const xml = await fleet.app.inject({
       method: 'POST',
       url: '/api/agents',
