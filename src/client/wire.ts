@@ -4,7 +4,7 @@
  */
 import type { Cause } from '../contract/causes.ts';
 import type { CredentialKind, CredentialState } from '../contract/credential.ts';
-import type { ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
+import type { CostKind, ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
 import type { Role } from '../contract/principal.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
@@ -79,7 +79,7 @@ export interface ExecutionBody {
   timeout_seconds?: number;
   triggered_by: Trigger;
   cost: number | null;
-  cost_kind?: 'billed' | 'notional' | 'unknown' | null;
+  cost_kind?: CostKind | null;
   context_used: number | null;
   context_max: number | null;
   input_tokens?: number | null;

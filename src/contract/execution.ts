@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import type { Cause } from './causes.ts';
-import { limits } from './limits.ts';
+import { limits, type WaitReason } from './limits.ts';
 import type { Decision, Verdict } from './verdict.ts';
 
 const executionStatuses = ['queued', 'running', 'waiting', 'success', 'failed', 'cancelled', 'skipped'] as const;
@@ -23,6 +23,8 @@ const triggers = ['manual', 'api', 'cli', 'mcp', 'agent', 'schedule', 'webhook',
 export const Trigger = z.enum(triggers);
 export type Trigger = z.infer<typeof Trigger>;
 export type ExecutionClass = 'interactive' | 'batch';
+/** How sure a cost is (R41): on a bill, at list prices under a subscription, or neither is known. */
+export type CostKind = 'billed' | 'notional' | 'unknown';
 
 /** What the adapter gets besides the message: per request, over the agent's own values. */
 export const RunOptions = z.object({
@@ -86,7 +88,7 @@ export interface ExecutionRow {
   duration_ms: number | null;
   queued_ms: number | null;
   cost_usd: number | null;
-  cost_kind: 'billed' | 'notional' | 'unknown' | null;
+  cost_kind: CostKind | null;
   tool_calls: number | null;
   turns: number | null;
   input_tokens: number | null;
@@ -124,7 +126,7 @@ export interface AttemptRow {
 
 /** Why a queued row waits, and where it stands. */
 export interface WaitInfo {
-  reason: import('./limits.ts').WaitReason;
+  reason: WaitReason;
   /** Its place in its lane, from 1. */
   position: number;
   lanes_ahead: number;

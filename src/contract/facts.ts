@@ -3,7 +3,7 @@
  * `outcome/` can compute the verdict from them again at any time (R5). Null = not measured.
  */
 import { z } from 'zod';
-import { StopReason } from './stop-reasons.ts';
+import { Stop } from './stop-reasons.ts';
 
 export const cliKinds = ['claude', 'codex', 'gemini', 'command', 'http', 'any'] as const;
 export const CliKind = z.enum(cliKinds);
@@ -110,6 +110,10 @@ export const HttpFacts = z.object({
 });
 export type HttpFacts = z.infer<typeof HttpFacts>;
 
+/** What holds a process apart from the user of its runner. */
+export const Isolation = z.enum(['none', 'user', 'container']);
+export type Isolation = z.infer<typeof Isolation>;
+
 export const Facts = z.object({
   version: z.literal(1),
   spawn_error: SpawnError.nullable(),
@@ -117,7 +121,7 @@ export const Facts = z.object({
   prepare_error: z.object({ code: text, message: text }).nullable(),
   exit_code: z.number().int().nullable(),
   signal: text.nullable(),
-  stop: z.object({ reason: StopReason, at: ms, detail: text.nullable() }).nullable(),
+  stop: Stop.nullable(),
   memory: MemoryFacts.nullable(),
   stream: StreamFacts,
   http: HttpFacts.nullable(),
@@ -131,7 +135,7 @@ export const Facts = z.object({
   runner_restarts: z.number().int(),
   pid: z.number().int().nullable(),
   host: text.nullable(),
-  isolation: z.enum(['none', 'user', 'container']).nullable(),
+  isolation: Isolation.nullable(),
   /** The tree that was kept: ref, commit, and what changed. */
   workspace: z
     .object({

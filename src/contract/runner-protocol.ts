@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { AdapterName, PermissionMode, WorkspaceMode } from './agent.ts';
 import { LentCredential } from './credential.ts';
 import { RunOptions } from './execution.ts';
-import { Facts } from './facts.ts';
+import { Facts, Isolation } from './facts.ts';
 import { StopReason } from './stop-reasons.ts';
 
 export const runnerProtocol = 1;
@@ -26,14 +26,18 @@ export const RunnerRoom = z.object({
 });
 export type RunnerRoom = z.infer<typeof RunnerRoom>;
 
+/** How the runs of a host get their cgroups; `none`: limits are held by watching. */
+const CgroupKind = z.enum(['v2', 'v1', 'systemd', 'none']);
+export type CgroupKind = z.infer<typeof CgroupKind>;
+
 export const ClaimRequest = z.object({
   room: RunnerRoom,
   labels: z.array(z.string()).default([]),
   host: z.string(),
   boot_id: z.string(),
   version: z.string(),
-  isolation: z.enum(['none', 'user', 'container']),
-  cgroup: z.enum(['v2', 'v1', 'systemd', 'none']),
+  isolation: Isolation,
+  cgroup: CgroupKind,
   /** Claims wanted at most in this answer. */
   max: z.number().int().min(0).max(64).default(8),
   /** Hold the poll this long, at most 25 s. */
@@ -111,7 +115,7 @@ export const ProofOfLife = z.object({
 });
 export type ProofOfLife = z.infer<typeof ProofOfLife>;
 
-const RenewItem = z.object({
+export const RenewItem = z.object({
   attempt: z.string(),
   token: z.string(),
   proof: ProofOfLife.nullable(),
@@ -120,6 +124,7 @@ const RenewItem = z.object({
   cpu_ms: z.number().int().nullable(),
   rss_bytes: z.number().int().nullable(),
 });
+export type RenewItem = z.infer<typeof RenewItem>;
 export const RenewRequest = z.object({ attempts: z.array(RenewItem).max(1000), room: RunnerRoom });
 export type RenewRequest = z.infer<typeof RenewRequest>;
 

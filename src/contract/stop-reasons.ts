@@ -16,3 +16,7 @@ export const stopReasons = [
 ] as const;
 export const StopReason = z.enum(stopReasons);
 export type StopReason = z.infer<typeof StopReason>;
+
+/** One stop, as asked for, as recorded and as reported; `detail` is for people. */
+export const Stop = z.object({ reason: StopReason, at: z.number().int(), detail: z.string().nullable() });
+export type Stop = z.infer<typeof Stop>;

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { EventRow } from '../contract/events.ts';
 import type { Sealer } from '../credentials/seal.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import type { ClaimLimits, FleetLimits, Store } from '../store/store.ts';
+import type { ClaimLimits, FleetLimits, Stirred, Store } from '../store/store.ts';
 
 /** In-process news of what was committed. For waking and watching only: the truth is in the store. */
 export interface Endings {
@@ -28,5 +28,5 @@ export interface Deps {
   /** The effective limits and their source; kept in memory and read again after a change. */
   fleetLimits(): Promise<FleetLimits>;
   /** Told after every write: looks at `stirred` and moves what can move. */
-  stir(stirred: import('../store/store.ts').Stirred): void;
+  stir(stirred: Stirred): void;
 }

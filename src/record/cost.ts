@@ -3,9 +3,8 @@
  * difference to the total before is this run's. A login by subscription makes it notional: tokens at list price, not billed.
  */
 import type { CredentialKind } from '../contract/credential.ts';
+import type { CostKind } from '../contract/execution.ts';
 import type { StreamFacts } from '../contract/facts.ts';
-
-type CostKind = 'billed' | 'notional' | 'unknown';
 
 export const runCost = (
   stream: StreamFacts,

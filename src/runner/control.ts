@@ -3,32 +3,27 @@
  * attempt says what there is to prove. Words only: whoever holds the process acts on them. The first stop wins.
  */
 import type { ProofOfLife } from '../contract/runner-protocol.ts';
-import type { StopReason } from '../contract/stop-reasons.ts';
-
-interface StopAsked {
-  reason: StopReason;
-  detail: string | null;
-  at: number;
-}
+import type { Stop, StopReason } from '../contract/stop-reasons.ts';
+import type { Usage } from './launchers/launcher.ts';
 
 /** What whoever holds the process does when told. */
 interface Holding {
-  stop(asked: StopAsked): void;
+  stop(asked: Stop): void;
   /** Not ours any more: end it at once, without the ladder. */
   lost(): void;
   setWaiting(waiting: boolean): void;
-  usage(): Promise<{ cpu_ms: number; rss_bytes: number } | null>;
+  usage(): Promise<Usage | null>;
 }
 
 export interface Control {
-  readonly stopAsked: StopAsked | null;
+  readonly stopAsked: Stop | null;
   readonly lost: boolean;
   proof: ProofOfLife | null;
   startedAt: number | null;
   stop(reason: StopReason, detail?: string | null): void;
   lose(): void;
   setWaiting(waiting: boolean): void;
-  usage(): Promise<{ cpu_ms: number; rss_bytes: number } | null>;
+  usage(): Promise<Usage | null>;
   /** Hands over to who holds the process now; what was said before is said again at once. */
   held(by: Holding): void;
   released(): void;
@@ -36,7 +31,7 @@ export interface Control {
 
 export const createControl = (now: () => number, onHeld: () => void = () => {}): Control => {
   let holding: Holding | null = null;
-  let stopAsked: StopAsked | null = null;
+  let stopAsked: Stop | null = null;
   let lost = false;
   let waiting: boolean | null = null;
   return {

@@ -2,7 +2,7 @@
  * The attempts of this runner, from the claim until their facts are acknowledged: who they are, how to reach them, what there
  * is to prove. Room, renewals and stops all read it; it decides nothing.
  */
-import type { ClaimedWork, RenewRequest } from '../contract/runner-protocol.ts';
+import type { ClaimedWork, RenewItem } from '../contract/runner-protocol.ts';
 import type { Control } from './control.ts';
 
 interface Listed {
@@ -28,7 +28,7 @@ export interface Roster {
   /** Those that were told to stop and are not gone yet. */
   stopping(): string[];
   /** What a renewal says of each. */
-  items(): Promise<RenewRequest['attempts']>;
+  items(): Promise<RenewItem[]>;
 }
 
 export const createRoster = (onChange: () => void): Roster => {

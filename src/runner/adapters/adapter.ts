@@ -2,7 +2,7 @@
  * An adapter knows one kind of agent: which program with which arguments and environment is one run of it. It starts
  * nothing. What cannot be run is a value with a reason, never an exception: the agent's sins are facts.
  */
-import type { CliKind } from '../../contract/facts.ts';
+import type { CliKind, Isolation } from '../../contract/facts.ts';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 
 /** What the host offers every run. */
@@ -16,7 +16,7 @@ export interface AdapterHost {
   /** The claude that the package brings along in development, used when PATH has none. */
   packagedClaude: string | null;
   /** A process is held by user or container, so that `bypassPermissions` cannot touch the host. */
-  isolation: 'none' | 'user' | 'container';
+  isolation: Isolation;
   /** Gives what the agent must read or write to the user it runs as; nothing to do when that is ours. */
   ownedByAgent(path: string): void;
 }

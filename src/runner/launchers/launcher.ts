@@ -8,9 +8,9 @@
  *   stop.json               the stop reason, written before the first signal; the first one wins
  *   exit.json               exit code or signal, or the spawn error: written by the holder
  */
-import type { MemoryFacts, SpawnError } from '../../contract/facts.ts';
-import type { ProofOfLife } from '../../contract/runner-protocol.ts';
-import type { StopReason } from '../../contract/stop-reasons.ts';
+import type { Isolation, MemoryFacts, SpawnError } from '../../contract/facts.ts';
+import type { CgroupKind, ProofOfLife } from '../../contract/runner-protocol.ts';
+import type { Stop, StopReason } from '../../contract/stop-reasons.ts';
 
 export interface SpawnOrder {
   /** The attempt's id: also the marker `DROVER_ATTEMPT` in the child's environment, by which stragglers are found. */
@@ -42,15 +42,15 @@ export interface Held {
   exited: Promise<ExitRecord>;
 }
 
-export interface Stopped {
-  reason: StopReason;
-  at: number;
-  detail: string | null;
+/** Of the whole tree of an attempt. */
+export interface Usage {
+  cpu_ms: number;
+  rss_bytes: number;
 }
 
 export interface Launcher {
-  readonly isolation: 'none' | 'user' | 'container';
-  readonly cgroup: 'v2' | 'v1' | 'systemd' | 'none';
+  readonly isolation: Isolation;
+  readonly cgroup: CgroupKind;
   /** Starts the process. A spawn error is a value: the agent's sins never throw. */
   spawn(order: SpawnOrder): Promise<Held | { spawn_error: SpawnError }>;
   /**
@@ -66,13 +66,13 @@ export interface Launcher {
    * the first reason stays. `atOnce`: SIGKILL right away (the attempt is not this runner's any more). Null: the process had
    * exited before, so nothing was stopped and no stop is recorded.
    */
-  stop(held: Held, reason: StopReason, detail?: string, atOnce?: boolean): Promise<Stopped | null>;
+  stop(held: Held, reason: StopReason, detail?: string, atOnce?: boolean): Promise<Stop | null>;
   /** The recorded stop, if any: also after a restart. */
-  stopped(dir: string): Promise<Stopped | null>;
+  stopped(dir: string): Promise<Stop | null>;
   /** Called after the exit: ends what is left of the tree, reads the counters, removes the cgroup. */
   tearDown(attempt: string, dir: string): Promise<{ memory: MemoryFacts; stragglers: number }>;
   /** After a restart: removes the empty cgroups of attempts that nobody follows any more (their makers were killed). */
   sweep(followed: (attempt: string) => boolean): void;
   /** Of the whole tree, for renewals and the RSS watch; null when it cannot be read. */
-  usage(held: Held): Promise<{ cpu_ms: number; rss_bytes: number } | null>;
+  usage(held: Held): Promise<Usage | null>;
 }

@@ -4,7 +4,7 @@
  * the kernel does then is seen in the host's counter.
  */
 import type { Clock } from '../../kernel/clock.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from './launcher.ts';
 
 /** A look reads /proc once (about 5 ms for 300 processes); a build that grows 500 MB/s passes a limit by as much. */
 const lookMs = 1_000;

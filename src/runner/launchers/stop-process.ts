@@ -3,19 +3,19 @@
  * pace (`atOnce`). A stop for which the process has already exited is none: it is taken back, null is the answer.
  */
 import { limits } from '../../contract/limits.ts';
-import type { StopReason } from '../../contract/stop-reasons.ts';
+import type { Stop, StopReason } from '../../contract/stop-reasons.ts';
 import { readExit, readHeld } from './attempt-files.ts';
 import type { LaunchHost } from './launch-host.ts';
-import type { Held, Stopped } from './launcher.ts';
+import type { Held } from './launcher.ts';
 import { isAlive, signalByProof } from './proof.ts';
 import { climbDown } from './stop-ladder.ts';
 import { readStop, recordStop, takeBackStop } from './stop-record.ts';
 import { killTree } from './tear-down.ts';
 
 interface Stops {
-  stop(held: Held, reason: StopReason, detail: string | null, atOnce: boolean): Promise<Stopped | null>;
+  stop(held: Held, reason: StopReason, detail: string | null, atOnce: boolean): Promise<Stop | null>;
   /** The stop in effect, also one that could not be written. */
-  of(dir: string): Stopped | null;
+  of(dir: string): Stop | null;
   /** After a restart: a stop that was begun is carried on. */
   carryOn(held: Held): void;
   forget(dir: string): void;
@@ -23,7 +23,7 @@ interface Stops {
 
 export const createStops = (host: LaunchHost, stepMs: number = limits.stopStepMs): Stops => {
   const { clock, log } = host.kernel;
-  const begun = new Map<string, Stopped>();
+  const begun = new Map<string, Stop>();
 
   const send = async (held: Held, signal: 'SIGINT' | 'SIGTERM'): Promise<boolean> =>
     (await host.holder.signal(held.attempt, signal)) || signalByProof(held.proof, signal);

@@ -3,17 +3,13 @@
  * fires during a cancel stays a cancel. A stop that came after the exit is taken back: it stopped nothing.
  */
 import { linkSync, rmSync, writeFileSync } from 'node:fs';
-import { z } from 'zod';
-import { StopReason } from '../../contract/stop-reasons.ts';
+import { Stop } from '../../contract/stop-reasons.ts';
 import { files, readRecord } from './attempt-files.ts';
-import type { Stopped } from './launcher.ts';
 
-const Record = z.object({ reason: StopReason, at: z.number().int(), detail: z.string().nullable() });
-
-export const readStop = (dir: string): Stopped | null => readRecord(files(dir).stop, Record);
+export const readStop = (dir: string): Stop | null => readRecord(files(dir).stop, Stop);
 
 /** The stop that counts, and whether it is this one. Written aside, then linked: the name appears once, with all its text. */
-export const recordStop = (dir: string, stop: Stopped): { stop: Stopped; first: boolean } => {
+export const recordStop = (dir: string, stop: Stop): { stop: Stop; first: boolean } => {
   const { stop: path } = files(dir);
   const beside = `${path}.tmp`;
   writeFileSync(beside, JSON.stringify(stop), { mode: 0o600, flush: true });

@@ -1,13 +1,9 @@
 /** What the whole tree of an attempt uses now: for the renewals, the screen, and the watch that holds a limit without a cgroup. */
 import type { HeldRecord } from './attempt-files.ts';
 import { memoryInUse, pidsIn } from './cgroup-leaf.ts';
+import type { Usage } from './launcher.ts';
 import { ownMemory, type ProcStat, statOf } from './proc.ts';
 import { treeOf } from './tree.ts';
-
-export interface Usage {
-  cpu_ms: number;
-  rss_bytes: number;
-}
 
 /** Null when nothing of it lives any more. */
 export const usageOf = (held: HeldRecord): Usage | null => {
