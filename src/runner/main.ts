@@ -22,6 +22,7 @@ import { recover } from './recover.ts';
 import { startRenewals } from './renewals.ts';
 import { createRoster } from './roster.ts';
 import { connectServer } from './server-client.ts';
+import type { StallMs } from './silence.ts';
 import { becomeSingle } from './single.ts';
 import { openSpool } from './spool.ts';
 import { createWork } from './work.ts';
@@ -43,6 +44,7 @@ export interface RunnerOptions {
   env: Readonly<Record<string, string | undefined>>;
   logBytes?: number;
   afterResultMs?: number;
+  stallMs?: StallMs;
   stopStepMs?: number;
   holderEntry?: string;
 }
@@ -70,6 +72,10 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     asked = true;
   };
   const single = await becomeSingle(socket, kernel, () => retire());
+  if (single === null) {
+    log.info('another runner, started later, has this DROVER_HOME; this one leaves');
+    return { stop: async () => {}, retired: Promise.resolve() };
+  }
   const launcher = await createProcessLauncher({
     kernel,
     home,
@@ -97,6 +103,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     live: roster.live,
     logBytes: o.logBytes ?? limits.logBytes,
     afterResultMs: o.afterResultMs ?? afterResultMs,
+    ...(o.stallMs === undefined ? {} : { stallMs: o.stallMs }),
   };
   const work = createWork(parts, roster, () => renewals.soon());
   const renewals = startRenewals({

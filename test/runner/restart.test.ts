@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runnerRetiredExit } from '../../src/contract/runner-protocol.ts';
+import { runnerSocket } from '../../src/kernel/home-sockets.ts';
 import { type Leaf, makeLeaf } from '../../src/runner/launchers/cgroup-leaf.ts';
 import { findCgroupPlace } from '../../src/runner/launchers/cgroup-place.ts';
 import { leafPrefix } from '../../src/runner/launchers/spawn-process.ts';
@@ -57,6 +58,11 @@ const starts = (name: string) =>
   readFileSync(join(bench.home, `${name}.starts`), 'utf8')
     .trim()
     .split('\n').length;
+/** How many have connected to the runner whose place they want, whether or not it has looked. */
+const asking = () => {
+  const bound = `${runnerSocket(bench.home)}.`;
+  return readFileSync('/proc/net/unix', 'utf8').split(bound).length - 2;
+};
 const texts = (attempt: string) => bench.server.log(attempt).map((e) => e.text);
 
 describe('kill -9 of the runner in mid-run', () => {
@@ -241,6 +247,29 @@ describe('a second runner on the same home', () => {
     expect(starts('taken')).toBe(1);
   });
 });
+
+it(
+  verifies('R2')('of many that start at once one stays, the last; what it takes up is followed by nobody else'),
+  async () => {
+    const first = start();
+    const claim = bench.claim({ agent: gate('many') });
+    bench.server.give(claim);
+    await bench.server.until(() => texts(claim.attempt).includes('ready'));
+    // Stopped, it keeps its place while the others queue up for it.
+    first.kill('SIGSTOP');
+    const others = Array.from({ length: 4 }, () => start());
+    const waiting = others.map((child) => once(child, 'exit'));
+    const before = bench.server.polls.length;
+    await until(() => expect(asking()).toBe(others.length));
+    first.kill('SIGKILL');
+    expect(await Promise.all(waiting.slice(0, -1)).then((left) => left.map(([code]) => code))).toEqual([75, 75, 75]);
+    await bench.server.until(() => bench.server.polls.length > before);
+    open('many', 7);
+    expect(await bench.facts(claim)).toMatchObject({ exit_code: 7 });
+    expect(bench.server.facts(claim.attempt)).toHaveLength(1);
+    expect(others.at(-1)!.exitCode).toBeNull();
+  },
+);
 
 it(verifies('R2')('SIGTERM leaves the agents with the holder and delivers what is ready'), async () => {
   const first = start();
