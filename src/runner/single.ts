@@ -22,7 +22,7 @@ const retireMs = 15_000;
 /** Between two looks at a place that is held by somebody who does not listen yet. */
 const lookMs = 50;
 
-export interface Single {
+interface Single {
   /** False when another runner has taken the name meanwhile. */
   isMine(): boolean;
   release(): void;
