@@ -6,8 +6,9 @@
  */
 import { emptyStream, type StreamFacts, type Usage } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
+import { awaitsOf, firstEvent, toolKind } from './awaits.ts';
 import { asCount, asRecord, asText, clipRecord, clipText } from './clip.ts';
-import { newOpenTools } from './open-tools.ts';
+import { newOpenTools, type OpenTools } from './open-tools.ts';
 import { parseLine } from './parse-line.ts';
 import type { EvidenceReader } from './reader.ts';
 import { newTape } from './tape.ts';
@@ -45,6 +46,9 @@ const errorFields = [
 export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false): EvidenceReader => {
   const tape = newTape();
   const tools = newOpenTools();
+  /** Calls of sub-agents: they are no evidence, but silence in them has another limit than a sub-agent's. */
+  const within = newOpenTools();
+  let began = false;
   const answer = newAnswerText();
   const facts: StreamFacts = { ...emptyStream(cli), text_mode: textMode };
   let turnId: string | null = null;
@@ -85,7 +89,8 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
       tape.signal(main ? 'assistant_error' : 'subagent_error', clipRecord(data), at, 3);
       return;
     }
-    if (!main || message === null) return;
+    if (message === null) return;
+    if (!main) return startTools(within, message, at);
     const id = asText(message.id);
     if (!inTurn || id !== turnId) {
       // A new message of the model means that its earlier tool calls have all been answered.
@@ -101,10 +106,7 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
     if (facts.result === null) tape.modelSpoke();
     retriesInARow = 0;
     hopeless = false;
-    for (const block of Array.isArray(message.content) ? message.content : []) {
-      const part = asRecord(block);
-      if (part?.type === 'tool_use') tools.start(asText(part.id), asText(part.name) ?? 'tool', part.input, at);
-    }
+    startTools(tools, message, at);
   };
 
   const user = (event: Json) => {
@@ -113,8 +115,10 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
     const content = asRecord(event.message)?.content;
     for (const block of Array.isArray(content) ? content : []) {
       const part = asRecord(block);
-      if (part?.type === 'tool_result') tools.end(asText(part.tool_use_id));
+      if (part?.type === 'tool_result') (main ? tools : within).end(asText(part.tool_use_id));
     }
+    // A sub-agent that was ended from outside leaves calls without an answer.
+    if (main && !tools.all().some((t) => toolKind(t.name) === 'subagent')) within.endAll();
   };
 
   const rateLimit = (event: Json, at: number | null) => {
@@ -168,7 +172,10 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
       else if (event.type === 'rate_limit_event') rateLimit(event, at);
       else if (event.type === 'result') result(event);
       if (typeof event.type !== 'string' || !knownTypes.has(event.type)) facts.unknown_events++;
-      return { event: whole ? event : null, terminal: event.type === 'result', hopeless };
+      began = true;
+      const seen = { event: whole ? event : null, terminal: event.type === 'result', hopeless };
+      // A sub-agent that tells of a retry moves; any other progress says how long a tool has taken, not that it does anything.
+      return event.type === 'tool_progress' && event.subagent_retry === undefined ? { ...seen, heartbeat: true } : seen;
     },
     facts() {
       const lastUsage = current;
@@ -190,7 +197,15 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
           : null,
       };
     },
+    awaits: () => (facts.result !== null ? null : began ? awaitsOf(tools.all(), within.all()) : firstEvent),
   };
+};
+
+const startTools = (into: OpenTools, message: Json, at: number | null): void => {
+  for (const block of Array.isArray(message.content) ? message.content : []) {
+    const part = asRecord(block);
+    if (part?.type === 'tool_use') into.start(asText(part.id), asText(part.name) ?? 'tool', part.input, at);
+  }
 };
 
 const deny = (facts: StreamFacts, tool: unknown) => {

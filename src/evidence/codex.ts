@@ -5,6 +5,7 @@
  */
 import { emptyStream, type StreamFacts } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
+import { awaitsOf, firstEvent } from './awaits.ts';
 import { asCount, asRecord, asText, clipRecord } from './clip.ts';
 import { newOpenTools } from './open-tools.ts';
 import { parseLine } from './parse-line.ts';
@@ -18,6 +19,7 @@ const toolItems = new Set(['command_execution', 'file_change', 'mcp_tool_call', 
 export const codexReader = (textMode = false): EvidenceReader => {
   const tape = newTape();
   const tools = newOpenTools();
+  let began = false;
   const answer = newAnswerText();
   const facts: StreamFacts = { ...emptyStream('codex'), text_mode: textMode };
 
@@ -92,6 +94,7 @@ export const codexReader = (textMode = false): EvidenceReader => {
         else facts.unknown_events++;
         return { event: null, terminal: ends, hopeless: false };
       }
+      began = true;
       return { event: parsed.event, terminal: handle(parsed.event, at), hopeless: false };
     },
     facts: () => ({
@@ -103,5 +106,6 @@ export const codexReader = (textMode = false): EvidenceReader => {
       open_tool: facts.result === null ? tools.newest() : null,
       model_spoke: tape.spoke,
     }),
+    awaits: () => (facts.result !== null ? null : began ? awaitsOf(tools.all()) : firstEvent),
   };
 };

@@ -6,6 +6,7 @@
  */
 import { emptyStream } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
+import { plainOutput } from './awaits.ts';
 import { clipRecord } from './clip.ts';
 import { parseLine } from './parse-line.ts';
 import type { EvidenceReader } from './reader.ts';
@@ -33,5 +34,6 @@ export const commandReader = (cli: 'command' | 'any'): EvidenceReader => {
       return { event: null, terminal: false, hopeless: false };
     },
     facts: () => ({ ...facts, response: answer.text(), lines: tape.lines(), signals: tape.signals() }),
+    awaits: () => plainOutput,
   };
 };

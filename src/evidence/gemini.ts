@@ -5,6 +5,7 @@
  */
 import { emptyStream, type StreamFacts } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
+import { awaitsOf, firstEvent } from './awaits.ts';
 import { asCount, asRecord, asText, clipRecord } from './clip.ts';
 import { newOpenTools } from './open-tools.ts';
 import { parseLine } from './parse-line.ts';
@@ -19,6 +20,7 @@ const blockChars = 64 * 1024;
 export const geminiReader = (textMode = false): EvidenceReader => {
   const tape = newTape();
   const tools = newOpenTools();
+  let began = false;
   const answer = newAnswerText();
   const facts: StreamFacts = { ...emptyStream('gemini'), text_mode: textMode };
   const blocks = { stdout: null as string[] | null, stderr: null as string[] | null };
@@ -112,6 +114,7 @@ export const geminiReader = (textMode = false): EvidenceReader => {
         else facts.unknown_events++;
         return { event: null, terminal: ends, hopeless: false };
       }
+      began = true;
       return { event: parsed.event, terminal: handle(parsed.event, at), hopeless: false };
     },
     facts() {
@@ -127,6 +130,7 @@ export const geminiReader = (textMode = false): EvidenceReader => {
         model_spoke: tape.spoke,
       };
     },
+    awaits: () => (facts.result !== null ? null : began ? awaitsOf(tools.all()) : firstEvent),
   };
 };
 

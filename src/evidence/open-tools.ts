@@ -4,19 +4,20 @@
  */
 import { clipText } from './clip.ts';
 
-interface OpenTool {
+export interface OpenTool {
   name: string;
   input: string | null;
   since: number | null;
 }
 
-interface OpenTools {
+export interface OpenTools {
   start(id: string | null, name: string, input: unknown, at: number | null): void;
   /** A result without an id ends the oldest call without one. */
   end(id: string | null): void;
   endAll(): void;
   readonly started: number;
   newest(): OpenTool | null;
+  all(): readonly OpenTool[];
 }
 
 export const newOpenTools = (): OpenTools => {
@@ -40,6 +41,7 @@ export const newOpenTools = (): OpenTools => {
       return started;
     },
     newest: () => open.at(-1)?.tool ?? null,
+    all: () => open.map((o) => o.tool),
   };
 };
 

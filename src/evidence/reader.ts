@@ -3,12 +3,15 @@
  * never decides what anything means: that is `outcome/`. One implementation per CLI, one `createReader` for all.
  */
 import type { CliKind, StreamFacts } from '../contract/facts.ts';
+import type { Awaits } from './awaits.ts';
 
 export interface EvidenceReader {
   /** One line without its newline. `at` = wall clock ms, null when read from a recording. Never throws. */
   line(stream: 'stdout' | 'stderr', text: string, at: number | null): LineSeen;
   /** What is known so far; may be called at any time. */
   facts(): StreamFacts;
+  /** What it waits for now; null once the stream has said its last. Cheap: asked after every line. */
+  awaits(): Awaits | null;
 }
 
 /** What the runner may need to act on at once. */
@@ -19,6 +22,8 @@ export interface LineSeen {
   terminal: boolean;
   /** The run only repeats structured login failures: more waiting cannot help (evidence_stop). */
   hopeless: boolean;
+  /** The CLI says only that time passes: no sign of progress (Claude Code does so every 30 s of a tool). */
+  heartbeat?: true;
 }
 
 export type ReaderFor = (cli: CliKind) => EvidenceReader;

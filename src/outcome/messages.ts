@@ -8,6 +8,7 @@
 import { type Cause, causes } from '../contract/causes.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { Verdict } from '../contract/verdict.ts';
+import { toolKind } from '../evidence/awaits.ts';
 import { type Ending, signalNumber } from './ending.ts';
 import { oomDelta } from './memory-evidence.ts';
 
@@ -46,10 +47,10 @@ const sentences: Partial<Record<Cause, (facts: Facts) => string>> = {
   },
   timed_out: (facts) =>
     facts.timeout_s === null ? 'Out of time.' : `Out of time: its limit is ${durationText(facts.timeout_s)}.`,
-  stalled: (facts) => {
-    const tool = facts.stream.open_tool;
-    return tool === null ? 'Silent for too long.' : `Silent for too long in the tool ${toolName(tool.name)}.`;
-  },
+  stalled: ({ stream }) =>
+    stream.open_tool === null
+      ? `Silent for too long${stream.bytes === 0 ? ', without a single word' : ''}.`
+      : `Silent for too long in ${toolText(stream.open_tool.name)}.`,
   killed_unknown: (facts) => {
     const delta = oomDelta(facts.memory);
     const memory = delta === 0 ? 'memory was not the reason' : 'this host could not tell whether memory was the reason';

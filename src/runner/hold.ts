@@ -1,10 +1,11 @@
 /**
- * While the process lives: the run clock and its deadline, stops from whichever side, a login that is hopeless, a log that
- * is full, a CLI that hangs after its result. Whoever stops says why first; the launcher writes it down before the first
+ * While the process lives: the run clock and its deadline, silence, stops from whichever side, a login that is hopeless, a log
+ * that is full, a CLI that hangs after its result. Whoever stops says why first; the launcher writes it down before the first
  * signal and keeps the first reason (memory is its own watch). Ends with the exit of the leader, never with its streams.
  */
 import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
+import { type Awaits, firstEvent, plainOutput } from '../evidence/awaits.ts';
 import type { LineSeen } from '../evidence/reader.ts';
 import { watchAfterResult } from './background.ts';
 import type { Control } from './control.ts';
@@ -14,6 +15,7 @@ import type { RunnerParts } from './parts.ts';
 import type { ReadingEvents } from './reading.ts';
 import { startRunClock } from './run-clock.ts';
 import type { AttemptState } from './spool.ts';
+import { watchSilence } from './silence.ts';
 
 interface Holding extends ReadingEvents {
   /** The exit, or null when this runner leaves before it. */
@@ -43,8 +45,16 @@ export const holdProcess = (
     () => stop('deadline', `${claim.timeout_s} s`),
     passedBefore(state, held),
   );
-  const silence = `silent for ${parts.afterResultMs / 1000} s after its result`;
-  const after = watchAfterResult(clock, () => stop('teardown', silence), parts.afterResultMs);
+  const hung = `silent for ${parts.afterResultMs / 1000} s after its result`;
+  const after = watchAfterResult(clock, () => stop('teardown', hung), parts.afterResultMs);
+  const silence = watchSilence({
+    clock,
+    awaits: cliOf(claim.agent.adapter) === 'command' ? plainOutput : firstEvent,
+    ownS: claim.agent.stall_s,
+    waiting: state.waiting,
+    onStall: (detail) => stop('stall', detail),
+    ...(parts.stallMs === undefined ? {} : { instead: parts.stallMs }),
+  });
 
   control.proof = held.proof;
   control.startedAt = held.started_at;
@@ -60,6 +70,7 @@ export const holdProcess = (
       if (runClock.read().waiting === waiting) return;
       runClock.setWaiting(waiting);
       state.waiting = waiting;
+      silence.setWaiting(waiting);
       state.waiting_ms = runClock.read().waiting_ms;
       state.marked_boot_ms = bootMs();
       spool.writeState(claim.attempt, state).catch((error) => log.warn('a state was not written', { error }));
@@ -68,9 +79,10 @@ export const holdProcess = (
   });
 
   return {
-    onLine(seen: LineSeen) {
+    onLine(seen: LineSeen, awaits: Awaits | null) {
       after.seen(seen);
       if (seen.hopeless) stop('evidence_stop', 'the model API keeps rejecting the login');
+      silence.seen(awaits, seen.heartbeat === true);
     },
     onFull: (bytes) => stop('log_limit', `${bytes} bytes`),
     exited: () => {
@@ -87,6 +99,7 @@ export const holdProcess = (
     close() {
       after.stop();
       control.released();
+      silence.stop();
       runClock.stop();
       const { run_ms, waiting_ms } = runClock.read();
       return { run_ms, waiting_ms };

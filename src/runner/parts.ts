@@ -7,6 +7,7 @@ import type { AdapterHost, PrepareError } from './adapters/adapter.ts';
 import type { Ballast } from './ballast.ts';
 import type { Launcher } from './launchers/launcher.ts';
 import type { ServerClient } from './server-client.ts';
+import type { StallMs } from './silence.ts';
 import type { Place, Spool } from './spool.ts';
 
 export interface Workspaces {
@@ -34,4 +35,6 @@ export interface RunnerParts {
   logBytes: number;
   /** Silence after a result, with nothing open in the background, before the process is ended. */
   afterResultMs: number;
+  /** Other limits for silence than those of the contract (tests). */
+  stallMs?: StallMs;
 }

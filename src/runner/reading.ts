@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import type { StreamFacts } from '../contract/facts.ts';
 import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import type { Awaits } from '../evidence/awaits.ts';
 import type { LineSeen } from '../evidence/reader.ts';
 import { cliOf } from './adapters/all.ts';
 import { type Delivery, startDelivery } from './deliver.ts';
@@ -23,7 +24,7 @@ const longestDelayMs = 1_000;
 const longBacklog = 50;
 
 export interface ReadingEvents {
-  onLine(seen: LineSeen): void;
+  onLine(seen: LineSeen, awaits: Awaits | null): void;
   onFull(bytes: number): void;
 }
 
@@ -70,7 +71,7 @@ export const openReading = async (
     log: kernel.log.child({ attempt: claim.attempt }),
     delayMs,
     logBytes: parts.logBytes,
-    onLine: (stream, text, at) => on.onLine(reader.line(stream, clean(text), at)),
+    onLine: (stream, text, at) => on.onLine(reader.line(stream, clean(text), at), reader.awaits()),
     onSlice: (slice) => delivery.add(slice),
     onFull: on.onFull,
   });
