@@ -110,8 +110,8 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
   };
 
   const user = (event: Json) => {
-    if (event.parent_tool_use_id !== undefined && event.parent_tool_use_id !== null) return;
-    inTurn = false;
+    const main = event.parent_tool_use_id === undefined || event.parent_tool_use_id === null;
+    if (main) inTurn = false;
     const content = asRecord(event.message)?.content;
     for (const block of Array.isArray(content) ? content : []) {
       const part = asRecord(block);

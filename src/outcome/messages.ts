@@ -58,8 +58,9 @@ const sentences: Partial<Record<Cause, (facts: Facts) => string>> = {
   },
 };
 
-/** A tool's name comes from the agent: only plain ones are repeated. */
-const toolName = (name: string): string => (/^[A-Z][A-Za-z]{1,30}$/.test(name) ? name : 'that the transcript names');
+/** Names of servers' tools come from outside and may be any word: the CLIs' own are repeated, the evidence names the others. */
+const toolText = (name: string): string =>
+  toolKind(name) === 'mcp' ? 'a tool of an MCP server (the evidence names it)' : `the tool ${name}`;
 
 export const renderMessage = (verdict: Omit<Verdict, 'message'>, facts: Facts, ending: Ending): string => {
   const { cause } = verdict;

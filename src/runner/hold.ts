@@ -7,6 +7,7 @@ import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import { type Awaits, firstEvent, plainOutput } from '../evidence/awaits.ts';
 import type { LineSeen } from '../evidence/reader.ts';
+import { cliOf } from './adapters/all.ts';
 import { watchAfterResult } from './background.ts';
 import type { Control } from './control.ts';
 import { bootMs, startTimeMs } from './host-clock.ts';
@@ -14,8 +15,8 @@ import type { ExitRecord, Held } from './launchers/launcher.ts';
 import type { RunnerParts } from './parts.ts';
 import type { ReadingEvents } from './reading.ts';
 import { startRunClock } from './run-clock.ts';
-import type { AttemptState } from './spool.ts';
 import { watchSilence } from './silence.ts';
+import type { AttemptState } from './spool.ts';
 
 interface Holding extends ReadingEvents {
   /** The exit, or null when this runner leaves before it. */
@@ -69,8 +70,8 @@ export const holdProcess = (
     setWaiting(waiting) {
       if (runClock.read().waiting === waiting) return;
       runClock.setWaiting(waiting);
-      state.waiting = waiting;
       silence.setWaiting(waiting);
+      state.waiting = waiting;
       state.waiting_ms = runClock.read().waiting_ms;
       state.marked_boot_ms = bootMs();
       spool.writeState(claim.attempt, state).catch((error) => log.warn('a state was not written', { error }));
@@ -81,8 +82,8 @@ export const holdProcess = (
   return {
     onLine(seen: LineSeen, awaits: Awaits | null) {
       after.seen(seen);
-      if (seen.hopeless) stop('evidence_stop', 'the model API keeps rejecting the login');
       silence.seen(awaits, seen.heartbeat === true);
+      if (seen.hopeless) stop('evidence_stop', 'the model API keeps rejecting the login');
     },
     onFull: (bytes) => stop('log_limit', `${bytes} bytes`),
     exited: () => {
@@ -98,8 +99,8 @@ export const holdProcess = (
     },
     close() {
       after.stop();
-      control.released();
       silence.stop();
+      control.released();
       runClock.stop();
       const { run_ms, waiting_ms } = runClock.read();
       return { run_ms, waiting_ms };
