@@ -10,6 +10,7 @@ import type { ExitRecord } from './launchers/launcher.ts';
 import type { RunnerParts } from './parts.ts';
 import type { Reading } from './reading.ts';
 import type { AttemptState } from './spool.ts';
+import { nothingKept } from './workspace/keep.ts';
 
 export interface Measured {
   run_ms: number | null;
@@ -92,5 +93,3 @@ export const conclude = async (
     stragglers: torn.stragglers,
   };
 };
-
-const nothingKept = { ref: null, commit: null, files_changed: null, insertions: null, deletions: null };

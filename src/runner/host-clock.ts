@@ -1,5 +1,6 @@
 /** Ms since boot of this host: the same for every process on it, so that a run clock survives a restart of the runner. */
 import { readFileSync } from 'node:fs';
+import { ticksPerSecond } from './launchers/proc.ts';
 
 export const bootMs = (): number => {
   try {
@@ -9,5 +10,5 @@ export const bootMs = (): number => {
   }
 };
 
-/** Start times in /proc/PID/stat count in 1/100 s on every Linux Node runs on. */
-export const startTimeMs = (startTime: number): number => startTime * 10;
+/** Of a start time in /proc/PID/stat, which counts in ticks since boot. */
+export const startTimeMs = (startTime: number): number => (startTime * 1000) / ticksPerSecond;

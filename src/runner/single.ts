@@ -13,9 +13,9 @@ import { dirname, join } from 'node:path';
 import { Fault } from '../contract/errors.ts';
 import { ProofOfLife } from '../contract/runner-protocol.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import { readRecord } from './launchers/attempt-files.ts';
 import { statOf } from './launchers/proc.ts';
 import { bootId, isAlive } from './launchers/proof.ts';
+import { readRecord } from './record-file.ts';
 
 /** A retiring runner delivers what it can for 3 s and closes; a host under load gets five times that. */
 const retireMs = 15_000;

@@ -80,12 +80,12 @@ export interface Spool {
 }
 
 /** Attempt ids come from the server: only names that stay inside the spool. */
-const safeName = /^[A-Za-z0-9_-]{1,100}$/;
+const attemptName = /^[A-Za-z0-9_-]{1,100}$/;
 
 export const openSpool = async (root: string, ballast: Ballast, log: Log): Promise<Spool> => {
   await mkdir(root, { recursive: true, mode: 0o700 });
   const dirOf = (attempt: string): string => {
-    if (!safeName.test(attempt)) throw new Error(`not an attempt's id: ${JSON.stringify(attempt)}`);
+    if (!attemptName.test(attempt)) throw new Error(`not an attempt's id: ${JSON.stringify(attempt)}`);
     return join(root, attempt);
   };
   const file = (attempt: string, name: string) => join(dirOf(attempt), name);
@@ -103,6 +103,8 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
       () => true,
       () => false,
     );
+
+  const list = async () => (await readdir(root)).filter((name) => attemptName.test(name)).sort();
 
   return {
     dirOf,
@@ -137,11 +139,10 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
     },
     isDelivered: (attempt) => exists(attempt, 'delivered'),
     remove: (attempt) => rm(dirOf(attempt), { recursive: true, force: true }),
-    list: async () => (await readdir(root)).filter((name) => safeName.test(name)).sort(),
+    list,
     async sweep() {
-      const names = (await readdir(root)).filter((name) => safeName.test(name)).sort();
       const delivered: string[] = [];
-      for (const name of names) if (await exists(name, 'delivered')) delivered.push(name);
+      for (const name of await list()) if (await exists(name, 'delivered')) delivered.push(name);
       // Ids sort by time: the oldest come first.
       for (const name of delivered.slice(0, -keptDelivered)) await rm(dirOf(name), { recursive: true, force: true });
     },

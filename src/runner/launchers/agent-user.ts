@@ -64,12 +64,13 @@ export const letPass = (home: string, path: string): void => {
   }
 };
 
-const giveAll = (user: AgentUser, path: string): void => {
-  lchownSync(path, user.uid, user.gid);
+/** Everything of a tree becomes that owner's; links themselves, never what they lead to. */
+export const ownTree = (path: string, owner: { uid: number; gid: number }): void => {
+  lchownSync(path, owner.uid, owner.gid);
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const below = join(path, entry.name);
-    if (entry.isDirectory()) giveAll(user, below);
-    else lchownSync(below, user.uid, user.gid);
+    if (entry.isDirectory()) ownTree(below, owner);
+    else lchownSync(below, owner.uid, owner.gid);
   }
 };
 
@@ -79,6 +80,6 @@ export const giveToAgent = (user: AgentUser, home: string, path: string): void =
   if (stat === undefined || !inside(home, path)) return;
   letPass(home, dirname(path));
   if (stat.uid === user.uid) return;
-  if (stat.isDirectory()) giveAll(user, path);
+  if (stat.isDirectory()) ownTree(path, user);
   else lchownSync(path, user.uid, user.gid);
 };

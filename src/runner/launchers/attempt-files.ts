@@ -3,11 +3,11 @@
  * twice: before the spawn with the cgroup and the counters (so that whatever happens next can be cleaned up), and after it
  * with the proof of life. The environment is never among them.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { MemoryFacts, SpawnError } from '../../contract/facts.ts';
 import { ProofOfLife } from '../../contract/runner-protocol.ts';
+import { readRecord } from '../record-file.ts';
 import { Leaf } from './cgroup-leaf.ts';
 import type { ExitRecord } from './launcher.ts';
 
@@ -45,21 +45,6 @@ export const files = (dir: string) => ({
   exit: join(dir, 'exit.json'),
   torn: join(dir, 'torn.json'),
 });
-
-/** Null when the file is missing or not one of ours (a crash of the host may leave half of one). */
-export const readRecord = <T>(path: string, schema: z.ZodType<T>): T | null => {
-  try {
-    return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data ?? null;
-  } catch {
-    return null;
-  }
-};
-
-/** Whole or not at all. */
-export const writeRecord = (path: string, value: unknown): void => {
-  writeFileSync(`${path}.tmp`, JSON.stringify(value), { mode: 0o600, flush: true });
-  renameSync(`${path}.tmp`, path);
-};
 
 export const readHeld = (dir: string): HeldRecord | null => readRecord(files(dir).held, HeldRecord);
 export const readExit = (dir: string): ExitRecord | null => readRecord(files(dir).exit, Exit);

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** USER_HZ: 100 on every Linux that Node runs on. */
-const ticksPerSecond = 100;
+export const ticksPerSecond = 100;
 
 export interface ProcStat {
   pid: number;
@@ -57,11 +57,14 @@ export const allPids = (): number[] => {
   }
 };
 
+/** Bytes of a line `Name:  123 kB`, as in /proc/meminfo and /proc/PID/status; 0 when it is not there. */
+export const sizeIn = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024;
+
 /** Memory that is the process's own: without the pages of files, which every process of one program shares. */
 export const ownMemory = (pid: number): number => {
   const status = readText(`/proc/${pid}/status`) ?? '';
-  const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
-  return (kib('RssAnon') + kib('RssShmem')) * 1024;
+  return sizeIn(status, 'RssAnon') + sizeIn(status, 'RssShmem');
 };
 
 /** `name value` lines, as in memory.events, memory.stat, /proc/vmstat. Null when the line is not there. */

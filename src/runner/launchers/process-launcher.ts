@@ -5,7 +5,8 @@
  * DROVER_AGENT_USER.
  */
 import { existsSync } from 'node:fs';
-import { files, type HeldRecord, readExit, readHeld, writeRecord } from './attempt-files.ts';
+import { writeRecord } from '../record-file.ts';
+import { files, type HeldRecord, readExit, readHeld } from './attempt-files.ts';
 import { leavesOf, removeLeaf } from './cgroup-leaf.ts';
 import { type LaunchHost, openLaunchHost, type ProcessLauncherOptions } from './launch-host.ts';
 import type { Held, Launcher } from './launcher.ts';

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixture, type HeldBench, heldBench, lives, until } from '../../../test/support/held.ts';
 import { verifies } from '../../../test/support/verifies.ts';
-import { files, writeRecord } from './attempt-files.ts';
+import { writeRecord } from '../record-file.ts';
+import { files } from './attempt-files.ts';
 import { statOf } from './proc.ts';
 import { bootId } from './proof.ts';
 

@@ -5,8 +5,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import type { MemoryFacts, SpawnError } from '../../contract/facts.ts';
 import { homeHash } from '../../kernel/home-sockets.ts';
+import { writeRecord } from '../record-file.ts';
 import { giveToAgent } from './agent-user.ts';
-import { files, type HeldRecord, writeRecord } from './attempt-files.ts';
+import { files, type HeldRecord } from './attempt-files.ts';
 import { type Leaf, makeLeaf, readCounters, removeLeaf } from './cgroup-leaf.ts';
 import type { HeldChild } from './holder-client.ts';
 import type { LaunchHost } from './launch-host.ts';

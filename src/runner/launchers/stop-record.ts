@@ -4,7 +4,8 @@
  */
 import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { Stop } from '../../contract/stop-reasons.ts';
-import { files, readRecord } from './attempt-files.ts';
+import { readRecord } from '../record-file.ts';
+import { files } from './attempt-files.ts';
 
 export const readStop = (dir: string): Stop | null => readRecord(files(dir).stop, Stop);
 

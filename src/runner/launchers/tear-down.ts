@@ -5,7 +5,8 @@
  */
 import type { MemoryFacts } from '../../contract/facts.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import { files, type HeldRecord, readHeld, readRecord, TornRecord, writeRecord } from './attempt-files.ts';
+import { readRecord, writeRecord } from '../record-file.ts';
+import { files, type HeldRecord, readHeld, TornRecord } from './attempt-files.ts';
 import { killLeaf, type Leaf, pidsIn, readCounters, removeLeaf } from './cgroup-leaf.ts';
 import { hostOomKills } from './proc.ts';
 import { treeOf } from './tree.ts';

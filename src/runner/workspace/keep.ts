@@ -3,9 +3,9 @@
  * with what changed counted. Then a worktree or copy of ours is removed; when it could not be kept, it stays, and the error
  * says where. A copy without a repository stays as it is: nothing else holds its work. Never throws.
  */
-import { existsSync, lchownSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
 import type { Facts } from '../../contract/facts.ts';
+import { ownTree } from '../launchers/agent-user.ts';
 import { actAs, git, longMs } from './git.ts';
 import { commitOf } from './repository.ts';
 import { snapshot } from './snapshot.ts';
@@ -34,15 +34,8 @@ const changesBetween = async (gitDir: string, base: string, commit: string): Pro
   return parseNumstat((await git(args, run)).stdout);
 };
 
-/** What an agent of another user made must be readable for the repository's owner, as whom git runs. */
-const takeBack = (path: string, owner: { uid: number; gid: number }): void => {
-  lchownSync(path, owner.uid, owner.gid);
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const below = join(path, entry.name);
-    if (entry.isDirectory()) takeBack(below, owner);
-    else lchownSync(below, owner.uid, owner.gid);
-  }
-};
+/** Of a tree that was not kept. */
+export const nothingKept = { ref: null, commit: null, files_changed: null, insertions: null, deletions: null };
 
 /** Of a keeping that a killed runner had finished without telling: the ref is there, the record is not any more. */
 export const keptBefore = async (
@@ -51,13 +44,12 @@ export const keptBefore = async (
   attempt: string,
   place: Pick<Kept, 'mode' | 'path'>,
 ): Promise<Kept> => {
-  const nothing = { ref: null, commit: null, files_changed: null, insertions: null, deletions: null };
   const ref = refOf(execution, attempt);
   const commit = repository === null ? null : await commitOf(repository.git_dir, ref);
-  if (repository === null || commit === null) return { ...place, ...nothing, keep_error: note };
+  if (repository === null || commit === null) return { ...place, ...nothingKept, keep_error: note };
   const base = await commitOf(repository.git_dir, baseRefOf(execution));
   const changes = base === null ? {} : await changesBetween(repository.git_dir, base, commit);
-  return { ...place, ...nothing, ref, commit, ...changes, keep_error: null };
+  return { ...place, ...nothingKept, ref, commit, ...changes, keep_error: null };
 };
 
 interface KeepAsk {
@@ -74,11 +66,7 @@ export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk):
   const kept: Kept = {
     mode,
     path: workspace.cwd,
-    ref: null,
-    commit: null,
-    files_changed: null,
-    insertions: null,
-    deletions: null,
+    ...nothingKept,
     keep_error: workspace.note,
   };
   if (repository === null || gitDir === null) {
@@ -89,7 +77,8 @@ export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk):
   try {
     if (!existsSync(gitDir)) throw new Error(`${gitDir} is gone`);
     const owner = mode === 'shared' ? null : actAs(repository.git_dir);
-    if (owner) takeBack(root, owner);
+    // What an agent of another user made must be readable for the repository's owner, as whom git runs.
+    if (owner) ownTree(root, owner);
     // A copy's own HEAD is not the repository's; in a worktree the agent's commits come before ours.
     const head = mode === 'copy' ? null : await commitOf(gitDir, 'HEAD');
     const before = [...new Set([mode === 'worktree' ? null : workspace.base, head ?? workspace.base])];

@@ -6,11 +6,12 @@
  * Promised in every mode: the person's branch, index and HEAD are never changed by us. What the agent itself does with git in
  * `shared` mode is its own doing.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { WorkspaceMode } from '../../contract/agent.ts';
 import type { ClaimedAgent } from '../../contract/runner-protocol.ts';
+import { readRecord, writeRecord } from '../record-file.ts';
 
 export interface WorkspaceAsk {
   home: string;
@@ -68,22 +69,15 @@ export const baseRefOf = (execution: string): string => refOf(execution, 'base')
 const recordFile = (home: string, execution: string) => join(places(home).records, `${execution}.json`);
 
 export const remember = (home: string, workspace: Workspace): void => {
-  const file = recordFile(home, workspace.execution);
   mkdirSync(places(home).records, { recursive: true, mode: 0o700 });
-  writeFileSync(`${file}.tmp`, JSON.stringify(workspace), { mode: 0o600, flush: true });
-  renameSync(`${file}.tmp`, file);
+  writeRecord(recordFile(home, workspace.execution), workspace);
 };
 
 export const forget = (home: string, execution: string): void => rmSync(recordFile(home, execution), { force: true });
 
 /** After a restart: what was prepared for this execution and not yet kept. */
-export const findWorkspace = (home: string, execution: string): Workspace | null => {
-  try {
-    return Workspace.parse(JSON.parse(readFileSync(recordFile(home, execution), 'utf8')));
-  } catch {
-    return null;
-  }
-};
+export const findWorkspace = (home: string, execution: string): Workspace | null =>
+  readRecord(recordFile(home, execution), Workspace);
 
 export const rememberedExecutions = (home: string): string[] => {
   try {
