@@ -122,6 +122,7 @@ const ofError: Record<ErrorCode, ExitName> = {
   rate_limited: 'no_room',
   agent_stopped: 'no_room',
   backlog_full: 'no_room',
+  inbox_full: 'no_room',
   session_busy: 'no_room',
 
   not_ready: 'unreachable',

@@ -65,6 +65,12 @@ export const errors = {
     hint: 'Wait until the backlog shrinks, or raise max_backlog_depth.',
     short: 'capacity',
   },
+  inbox_full: {
+    status: 429,
+    retryable: true,
+    hint: 'Wait until a person has answered some of the questions: drover inbox.',
+    short: 'capacity',
+  },
   session_busy: {
     status: 409,
     retryable: true,

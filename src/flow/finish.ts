@@ -7,7 +7,7 @@ import type { Facts } from '../contract/facts.ts';
 import type { FactsAnswer } from '../contract/runner-protocol.ts';
 import { decide } from '../outcome/decide.ts';
 import { diagnose } from '../outcome/diagnose.ts';
-import { operatorItem } from '../outcome/operator-item.ts';
+import { operatorItems, repeatedItem } from '../outcome/operator-item.ts';
 import { commit } from '../record/commit.ts';
 import { runCost } from '../record/cost.ts';
 import type { Deps } from './deps.ts';
@@ -30,7 +30,10 @@ export const finish = async (
     cancel_requested: execution.cancel_requested_at !== null,
     started: facts.spawned_at !== null,
   });
-  const item = operatorItem(verdict, facts, agent);
+  // What is tried again needs nobody yet.
+  const items = decision.kind === 'end' ? operatorItems(verdict, facts, agent) : [];
+  const repeated = repeatedItem(verdict, facts, agent);
+  const id = () => deps.kernel.ids.next(now);
   const { result } = await commit(deps, 'settle', {
     attempt_id: attemptId,
     token,
@@ -38,7 +41,8 @@ export const finish = async (
     verdict,
     decision,
     ...runCost(facts.stream, known.session_cost_before, credential?.kind ?? null),
-    operator_item: item === null ? null : { id: deps.kernel.ids.next(now), ...item },
+    operator_items: items.map((item) => ({ id: id(), ...item })),
+    repeated: repeated && { id: id(), ...repeated },
     credential_event: credentialEvent(verdict),
   });
   return { result };

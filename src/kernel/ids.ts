@@ -40,5 +40,9 @@ export const timeOrderedIds = (random: Random): Ids => {
   };
 };
 
+/** The id of what follows at `now` from the thing `from`: sorts by its own time, and is the same when it is made again. */
+export const derivedId = (now: number, from: string): string =>
+  encode(BigInt(now), 10) + from.slice(-16).padStart(16, '0');
+
 /** 256 random bits for tokens and keys, base64url. */
 export const secretToken = (random: Random): string => Buffer.from(random.bytes(32)).toString('base64url');

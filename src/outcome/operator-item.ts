@@ -1,20 +1,16 @@
 /**
- * What a person must see after an ending, as a value: one alert per agent and kind (`dedup_key`), or nothing. It names what to
- * change. Passing troubles raise none: they are retried, and `weather` speaks for many at once. Pure.
+ * What a person must see after an ending, as values: one alert per agent and kind (`dedup_key`), or none. It names what to
+ * change, and how long it must be quiet before a success closes it. Passing troubles raise none alone: they are retried, and
+ * only the same one several times in a row is told of. Pure.
  */
 import { type Cause, causes } from '../contract/causes.ts';
 import type { Facts } from '../contract/facts.ts';
+import { itemLimits, type NewOperatorItem } from '../contract/operator.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { oomDelta } from './memory-evidence.ts';
 
-/** A `NewOperatorItem` of the store without its id. */
-interface OperatorNotice {
-  kind: 'alert';
-  dedup_key: string;
-  priority: 'low' | 'normal' | 'high';
-  title: string;
-  evidence: string[];
-}
+/** A `NewOperatorItem` without its id. */
+type OperatorNotice = Omit<NewOperatorItem, 'id'> & { kind: 'alert' };
 
 interface NoticedAgent {
   name: string;
@@ -50,39 +46,85 @@ const priorities: Partial<Record<Cause, OperatorNotice['priority']>> = {
   edge_blocked: 'normal',
 };
 
-export const operatorItem = (verdict: Verdict, facts: Facts, agent: NoticedAgent): OperatorNotice | null => {
-  const priority = priorities[verdict.cause];
-  if (priority !== undefined)
-    return {
-      kind: 'alert',
-      dedup_key: verdict.cause,
-      priority,
-      title: `${agent.name}: ${causes[verdict.cause].title}`,
-      evidence: [...details(verdict, facts, agent), ...verdict.evidence.slice(0, 5)],
-    };
-  if (verdict.attention.includes('work_not_kept'))
-    return attention(agent, 'work_not_kept', 'high', 'its work could not be kept', [
-      facts.workspace?.keep_error ?? 'the reason is not known',
-    ]);
-  if (verdict.attention.includes('permission_mode_differs'))
-    return attention(agent, 'permission_mode_differs', 'high', 'it ran in another permission mode than asked for', [
-      `the CLI reported ${facts.stream.permission_mode}`,
-    ]);
-  if (verdict.attention.includes('blocked_tools'))
-    return attention(agent, 'blocked_tools', 'normal', 'tools were denied', [
-      `denied: ${facts.stream.denied_tools.join(', ')}`,
-      'Change permission_mode or allowed_tools of the agent if it needs them.',
-    ]);
-  return null;
-};
+/** They depend on what one run was asked to do: a later one that was smaller does not show that they are over. */
+const ofMemory: readonly Cause[] = ['oom_killed', 'memory_limit', 'memory_pressure_killed', 'heap_oom'];
+/** They tell of one moment; all others tell of a state that a success proves to be over. */
+const ofOneMoment: readonly Cause[] = [
+  ...ofMemory,
+  'host_resource_exhausted',
+  'runner_lost',
+  'killed_unknown',
+  'self_killed',
+  'crashed',
+  'log_limit',
+];
+/** Somebody wanted these, or they are not the agent's doing: any number of them in a row says nothing of it. */
+const uncounted: readonly Cause[] = ['success', 'cancelled', 'shutdown', 'runner_lost'];
 
-const attention = (
-  agent: NoticedAgent,
-  dedup_key: string,
-  priority: OperatorNotice['priority'],
-  what: string,
-  evidence: string[],
-): OperatorNotice => ({ kind: 'alert', dedup_key, priority, title: `${agent.name}: ${what}`, evidence });
+const { eventQuietMs } = itemLimits;
+
+export const operatorItems = (verdict: Verdict, facts: Facts, agent: NoticedAgent): OperatorNotice[] => [
+  ...ofCause(verdict, facts, agent),
+  ...ofAttention(verdict, facts, agent),
+];
+
+/** What is raised when this ending is one of several of its cause in a row; the count is added where it is counted. */
+export const repeatedItem = (verdict: Verdict, facts: Facts, agent: NoticedAgent): OperatorNotice | null =>
+  uncounted.includes(verdict.cause)
+    ? null
+    : {
+        ...noticeOf(verdict, facts, agent),
+        priority: 'high',
+        quiet_ms: ofMemory.includes(verdict.cause) ? eventQuietMs : 0,
+      };
+
+const noticeOf = (verdict: Verdict, facts: Facts, agent: NoticedAgent): OperatorNotice => ({
+  kind: 'alert',
+  dedup_key: verdict.cause,
+  priority: priorities[verdict.cause] ?? 'normal',
+  title: `${agent.name}: ${causes[verdict.cause].title}`,
+  evidence: [...details(verdict, facts, agent), ...verdict.evidence.slice(0, 5)],
+  quiet_ms: ofOneMoment.includes(verdict.cause) ? eventQuietMs : 0,
+});
+
+const ofCause = (verdict: Verdict, facts: Facts, agent: NoticedAgent): OperatorNotice[] =>
+  priorities[verdict.cause] === undefined ? [] : [noticeOf(verdict, facts, agent)];
+
+const ofAttention = (verdict: Verdict, facts: Facts, agent: NoticedAgent): OperatorNotice[] =>
+  verdict.attention.flatMap((what): OperatorNotice[] => {
+    const notice = (
+      priority: OperatorNotice['priority'],
+      title: string,
+      evidence: string[],
+      quiet_ms = 0,
+    ): OperatorNotice[] => [
+      { kind: 'alert', dedup_key: what, priority, title: `${agent.name}: ${title}`, evidence, quiet_ms },
+    ];
+    switch (what) {
+      case 'work_not_kept':
+        return notice('high', 'its work could not be kept', [facts.workspace?.keep_error ?? 'the reason is not known']);
+      case 'permission_mode_differs':
+        return notice('high', 'it ran in another permission mode than asked for', [
+          `the CLI reported ${facts.stream.permission_mode}`,
+        ]);
+      case 'blocked_tools':
+        return notice('normal', 'tools were denied', [
+          `denied: ${facts.stream.denied_tools.join(', ')}`,
+          `Setting: permission_mode or allowed_tools of the agent, if it needs them: drover agent set ${agent.name} --allow-tool TOOL`,
+        ]);
+      case 'tool_oom':
+        return notice(
+          'low',
+          'a tool of it was killed for memory; the run went on',
+          memoryDetails(facts, agent),
+          eventQuietMs,
+        );
+      case 'stragglers':
+        return [];
+      default:
+        return what satisfies never;
+    }
+  });
 
 const size = (bytes: number | null): string =>
   bytes === null ? 'not known' : `${Math.round(bytes / 1024 / 1024)} MiB`;
@@ -90,16 +132,22 @@ const size = (bytes: number | null): string =>
 const details = (verdict: Verdict, facts: Facts, agent: NoticedAgent): string[] => {
   const { advice } = causes[verdict.cause];
   const out: string[] = [];
-  if (verdict.cause === 'oom_killed' || verdict.cause === 'memory_limit') {
-    const limit = facts.memory?.limit_bytes ?? agent.memory_bytes;
-    out.push(
-      `limit ${size(limit)}, peak ${size(facts.memory?.peak_bytes ?? null)}, kills ${oomDelta(facts.memory) ?? 'not known'}`,
-    );
-    const set =
-      agent.memory_bytes === null ? 'it has none, so the host is the limit' : `now ${size(agent.memory_bytes)}`;
-    out.push(`Setting: resources.memory of the agent (${set}).`);
-  }
+  if (verdict.cause === 'oom_killed' || verdict.cause === 'memory_limit') out.push(...memoryDetails(facts, agent));
   if (verdict.reset_at !== null) out.push(`reset at ${new Date(verdict.reset_at).toISOString()}`);
   if (advice !== '') out.push(advice);
   return out;
 };
+
+const memoryDetails = (facts: Facts, agent: NoticedAgent): string[] => {
+  const limit = facts.memory?.limit_bytes ?? agent.memory_bytes;
+  const now = agent.memory_bytes === null ? 'it has none, so the host is the limit' : `now ${size(agent.memory_bytes)}`;
+  const twice =
+    agent.memory_bytes === null ? '' : `: drover agent set ${agent.name} --memory ${twiceOf(agent.memory_bytes)}`;
+  return [
+    `limit ${size(limit)}, peak ${size(facts.memory?.peak_bytes ?? null)}, kills ${oomDelta(facts.memory) ?? 'not known'}`,
+    `Setting: resources.memory of the agent (${now})${twice}`,
+  ];
+};
+
+/** A first guess in the form that the setting takes: enough for most, and still a limit. */
+const twiceOf = (bytes: number): string => `${Math.ceil((2 * bytes) / 1024 / 1024)}m`;

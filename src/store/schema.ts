@@ -7,14 +7,14 @@ import type { AgentRow } from '../contract/agent.ts';
 import type { Cause } from '../contract/causes.ts';
 import type { CredentialKind, CredentialState } from '../contract/credential.ts';
 import type { EventType } from '../contract/events.ts';
-import type { ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
+import type { CostKind, ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
+import type { NotificationRow, NotifyTargetRow, OperatorItemRow } from '../contract/operator.ts';
 import type { Role } from '../contract/principal.ts';
-import type { KeyRow, NewOperatorItem, OperatorItemRow } from './store.ts';
+import type { KeyRow } from './store.ts';
 
 type Bit = 0 | 1;
 export type Lane = 'interactive' | 'batch' | 'nested';
-type CostKind = 'billed' | 'notional' | 'unknown';
 
 export interface Agents {
   id: string;
@@ -181,12 +181,12 @@ export interface Runners {
 
 export interface OperatorItems {
   id: string;
-  kind: NewOperatorItem['kind'];
+  kind: OperatorItemRow['kind'];
   subject: string;
   dedup_key: string;
   agent_name: string | null;
   execution_id: string | null;
-  priority: NewOperatorItem['priority'];
+  priority: OperatorItemRow['priority'];
   title: string;
   evidence: string;
   status: OperatorItemRow['status'];
@@ -194,6 +194,16 @@ export interface OperatorItems {
   answer: string | null;
   created_at: number;
   updated_at: number;
+  last_at: number | null;
+  quiet_ms: number | null;
+  acknowledged_at: number | null;
+  options: string | null;
+  session_id: string | null;
+  answered_by: string | null;
+  note: string | null;
+  delivery: OperatorItemRow['delivery'];
+  delivery_note: string | null;
+  answer_execution_id: string | null;
 }
 
 export interface Database {
@@ -255,6 +265,14 @@ export interface Database {
   };
   runners: Runners;
   operator_items: OperatorItems;
+  streaks: { agent_id: string; cause: Cause; times: string };
+  notify_targets: Omit<NotifyTargetRow, 'signed'> & { id: string; signed: Bit };
+  notifications: Omit<NotificationRow, 'id' | 'item' | 'attempts'> & {
+    id: Generated<number>;
+    item: string;
+    attempts: Generated<number>;
+    due_steady: number;
+  };
   settings: { key: string; value: string; updated_at: number };
   users: {
     id: string;

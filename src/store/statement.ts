@@ -76,6 +76,7 @@ export const lit = {
   batch: sql.lit('batch' as const),
   nested: sql.lit('nested' as const),
   open: sql.lit('open' as const),
+  acknowledged: sql.lit('acknowledged' as const),
   zero: sql.lit(0 as const),
   one: sql.lit(1 as const),
 };

@@ -10,6 +10,7 @@ import type { Refusal } from '../contract/errors.ts';
 import type { EventRow } from '../contract/events.ts';
 import type {
   AttemptRow,
+  CostKind,
   ExecutionKind,
   ExecutionRequest,
   ExecutionRow,
@@ -19,10 +20,19 @@ import type {
 } from '../contract/execution.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { WaitReason } from '../contract/limits.ts';
+import type { NewOperatorItem } from '../contract/operator.ts';
 import type { Role } from '../contract/principal.ts';
-import type { ProofOfLife, RenewResult, RunnerRoom } from '../contract/runner-protocol.ts';
+import type {
+  BeginAnswer,
+  FactsAnswer,
+  ProofOfLife,
+  RenewItem,
+  RenewResult,
+  RunnerRoom,
+} from '../contract/runner-protocol.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
+import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
 
 export interface At {
   now: number;
@@ -41,6 +51,8 @@ export interface Stirred {
   last_event: number;
   /** A fleet limit or the pause changed: values kept in memory are stale. */
   limits_changed?: boolean;
+  /** A notification waits to be sent. */
+  notices?: boolean;
 }
 
 export interface EnqueueArgs {
@@ -115,34 +127,16 @@ export interface SettleArgs {
   decision: Decision;
   /** This run's cost, and how sure it is. */
   cost_usd: number | null;
-  cost_kind: 'billed' | 'notional' | 'unknown' | null;
-  /** Raised with the ending, one open per agent and kind. */
-  operator_item: NewOperatorItem | null;
+  cost_kind: CostKind | null;
+  /** Raised with the ending. */
+  operator_items: NewOperatorItem[];
+  /** Raised besides when the ending is one of `itemLimits.streak` of its cause in a row; null = endings of it are not counted. */
+  repeated: NewOperatorItem | null;
   /** Credential evidence of an S verdict: appended whether or not switching is on. */
   credential_event: { state: 'limited' | 'rejected'; until: number | null; evidence: string } | null;
 }
 /** `settled` the newest token and not terminal; `replayed` the same facts again; `late` terminal already: kept as late_outcome; `lost` unknown token. */
-type SettleResult = { result: 'settled' | 'replayed' | 'late' | 'lost'; execution: ExecutionRow | null };
-
-export interface NewOperatorItem {
-  id: string;
-  kind: 'alert' | 'question' | 'approval';
-  /** One open item per (agent, dedup_key). */
-  dedup_key: string;
-  priority: 'low' | 'normal' | 'high';
-  title: string;
-  evidence: string[];
-}
-export interface OperatorItemRow extends Omit<NewOperatorItem, 'dedup_key'> {
-  dedup_key: string;
-  agent_name: string | null;
-  execution_id: string | null;
-  status: 'open' | 'acknowledged' | 'answered' | 'closed';
-  count: number;
-  answer: string | null;
-  created_at: number;
-  updated_at: number;
-}
+type SettleResult = { result: FactsAnswer['result']; execution: ExecutionRow | null };
 
 export interface UserRow {
   id: string;
@@ -230,28 +224,18 @@ export interface ListExecutions {
 }
 
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
-export interface WriteVerbs {
+export interface WriteVerbs extends OperatorWrites {
   // -- the life of an execution
   enqueue: [EnqueueArgs, EnqueueResult];
   claim_next: [ClaimNextArgs, ClaimNextResult];
   /** The second gate: compare-and-set, refuses cancelled and reaped rows, renews the lease. */
-  begin: [
-    { attempt_id: string; token: string; lease_ms: number },
-    { go: boolean; why: 'cancelled' | 'reaped' | 'unknown' | null },
-  ];
+  begin: [{ attempt_id: string; token: string; lease_ms: number }, BeginAnswer];
   renew: [
     {
       runner_id: string;
       room: RunnerRoom;
       lease_ms: number;
-      attempts: {
-        attempt: string;
-        token: string;
-        proof: ProofOfLife | null;
-        started_at: number | null;
-        cpu_ms: number | null;
-        rss_bytes: number | null;
-      }[];
+      attempts: RenewItem[];
     },
     RenewResult[],
   ];
@@ -307,14 +291,6 @@ export interface WriteVerbs {
   put_runner: [{ runner: RunnerRow }, RunnerRow];
   delete_runner: [{ id: string }, { deleted: boolean }];
   clear_chat: [{ agent_id: string }, { cleared: number }];
-  put_operator_item: [
-    { item: NewOperatorItem; agent_name: string | null; execution_id: string | null },
-    OperatorItemRow,
-  ];
-  answer_operator_item: [
-    { id: string; status: 'acknowledged' | 'answered'; answer: string | null; by: string },
-    OperatorItemRow | null,
-  ];
   audit: [{ id: string; by: string; action: string; target: string; data: Record<string, unknown> }, { ok: true }];
   /** Highest steady time of this installation, kept so that a restart never goes back (R8). */
   keep_clock: [{ steady: number }, { ok: true }];
@@ -322,7 +298,7 @@ export interface WriteVerbs {
   retain: [{ events_before: number; executions_before: number; max: number }, { deleted: number; more: boolean }];
 }
 
-export interface ReadVerbs {
+export interface ReadVerbs extends OperatorReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
   execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];
@@ -410,7 +386,6 @@ export interface ReadVerbs {
   runners: [Record<string, never>, RunnerRow[]];
   sessions: [{ agent_id: string }, SessionRow[]];
   session: [{ id: string }, SessionRow | null];
-  operator_items: [{ status: string | null; limit: number }, OperatorItemRow[]];
   audit_log: [
     { limit: number; before: string | null },
     { id: string; at: number; by: string; action: string; target: string; data: Record<string, unknown> }[],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { principalScope } from '../../contract/principal.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
-import type { OperatorItemRow } from '../../store/store.ts';
+import type { OperatorItemRow } from '../../contract/operator.ts';
 import { IdParams, iso, orNotFound, type RouteModule, who } from '../route.ts';
 
 const tags = ['Operator'];

@@ -210,7 +210,8 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
         decision: ended,
         cost_usd: null,
         cost_kind: null,
-        operator_item: null,
+        operator_items: [],
+        repeated: null,
         credential_event: null,
         ...rest,
       });

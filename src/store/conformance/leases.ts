@@ -97,6 +97,7 @@ export const leasesConformance = (open: OpenEngine): void => {
           'execution.queued',
           'execution.claimed',
           'execution.settled',
+          'operator.opened',
           'execution.late_outcome',
         ]);
         expect((await h.settle(c)).result).toBe('replayed');

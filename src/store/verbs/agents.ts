@@ -9,6 +9,7 @@ import type { Tx, WriteVerb } from '../tx.ts';
 import { agentFrom, agentInto, columnsOf } from './agent-row.ts';
 import { backlogBoundChanged } from './backlog.ts';
 import { cancelQueued } from './cancel.ts';
+import { closeItemsOfAgent } from './close-items.ts';
 import { stopExecution } from './end.ts';
 import { tell } from './events.ts';
 import type { Row } from './execution-row.ts';
@@ -86,6 +87,8 @@ export const deleteAgent: WriteVerb<'delete_agent'> = async (tx, { id, by }) => 
       else tx.odd(`execution ${live.id} cannot be stopped`, done.error);
     }
   await tx.db.deleteFrom('lanes').where('agent_id', '=', id).execute();
+  await tx.db.deleteFrom('streaks').where('agent_id', '=', id).execute();
+  await closeItemsOfAgent(tx, row.name);
   await tell(tx, { type: 'agent.deleted', agent_name: row.name, data: { agent_id: id, by } });
   await takeResumes(tx);
   return { deleted: true, cancelled };

@@ -9,12 +9,13 @@ import { isTerminal } from '../../contract/execution.ts';
 import { lit, statement } from '../statement.ts';
 import type { Tx } from '../tx.ts';
 import { closeCallsOf, closeCallsOn, markAwaited, waitedFor } from './calls.ts';
+import { closeQuestionsOf } from './close-items.ts';
 import { tell } from './events.ts';
 import { executionById, type Row } from './execution-row.ts';
 import { notNegative } from './measured.ts';
 import { passTurn } from './session-turn.ts';
 
-interface Ending {
+export interface Ending {
   status: 'success' | 'failed' | 'cancelled';
   cause: Cause;
   /** Columns that the ending knows besides: cost, duration, usage. */
@@ -75,6 +76,7 @@ export const end = async (tx: Tx, row: Row, ending: Ending): Promise<void> => {
   });
   tx.stirred.ended.push(row.id);
   tx.stirred.claimable = true;
+  if (ending.status === 'cancelled') await closeQuestionsOf(tx, row);
   await closeCallsOn(tx, row.id);
   if (row.attempt > 0) await dropCallsOf(tx, row);
   await passTurn(tx, row);

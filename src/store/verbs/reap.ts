@@ -5,12 +5,16 @@
  */
 import { sql } from 'kysely';
 import { causes } from '../../contract/causes.ts';
+import { itemLimits } from '../../contract/operator.ts';
+import { derivedId } from '../../kernel/ids.ts';
 import { statement } from '../statement.ts';
 import type { WriteVerbs } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
+import { runnerLostKey } from './close-items.ts';
 import { end, sayError } from './end.ts';
 import { tell } from './events.ts';
-import { mustHave } from './execution-row.ts';
+import { mustHave, type Row } from './execution-row.ts';
+import { raise } from './raise-item.ts';
 import { requeue } from './requeue.ts';
 import { takeResumes } from './take-resumes.ts';
 
@@ -85,6 +89,7 @@ const reapOne = async (tx: Tx, a: Expired, args: Args): Promise<Found> => {
       cause: cancelled ? 'cancelled' : 'runner_lost',
       data: { attempt: row.attempt },
     });
+    await raiseLost(tx, row, a, args);
     return 'lost';
   }
   if (a.silent_at !== null) return 'kept';
@@ -92,6 +97,27 @@ const reapOne = async (tx: Tx, a: Expired, args: Args): Promise<Found> => {
   await tx.db.updateTable('executions').set({ silent: 1 }).where('id', '=', row.id).execute();
   await tell(tx, { type: 'execution.silent', execution_id: row.id, agent_name: row.agent_name });
   return 'silent';
+};
+
+/** One item per runner, however many runs it took with it. */
+const raiseLost = async (tx: Tx, row: Row, a: Expired, args: Args): Promise<void> => {
+  const runner = await tx.db
+    .selectFrom('runners')
+    .select(['name', 'host'])
+    .where('id', '=', row.runner_id!)
+    .executeTakeFirst();
+  const item = {
+    id: derivedId(tx.at.now, a.id),
+    kind: 'alert' as const,
+    dedup_key: runnerLostKey(row.runner_id!),
+    priority: 'high' as const,
+    title: `Runner ${runner?.name ?? row.runner_id} on ${runner?.host ?? 'an unknown host'} was lost with what ran on it`,
+    evidence: [causes.runner_lost.advice, `${row.agent_name}, execution ${row.id}: ${why(tx, a, args)}.`],
+    quiet_ms: itemLimits.eventQuietMs,
+    fleet: true,
+    joins: true,
+  };
+  await raise(tx, item, { agent_name: row.agent_name, execution_id: row.id });
 };
 
 const why = (tx: Tx, a: Expired, args: Args): string =>

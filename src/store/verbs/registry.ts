@@ -3,6 +3,8 @@ import type { ReadVerbs, WriteVerbs } from '../store.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 import { agentByName, agents } from './agent-reads.ts';
 import { createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { answerDelivered, answersDue, takeAnswer } from './answers.ts';
+import { askOperator } from './ask-operator.ts';
 import { attemptForFinish, attemptOwner, attempts, attemptsToStop, expiredLeases, facts } from './attempt-reads.ts';
 import { audit, auditLog } from './audit.ts';
 import { begin } from './begin.ts';
@@ -19,9 +21,11 @@ import { fleetLimits } from './fleet-settings.ts';
 import { invariants } from './invariants.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
 import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
+import { notifications, notificationTried, takeNotifications } from './notifications.ts';
+import { notifyTarget, putNotifyTarget } from './notify-target.ts';
 import { occupancy } from './occupancy.ts';
 import { abandonCall, openCall } from './open-call.ts';
-import { answerOperatorItem, operatorItems } from './operator-items.ts';
+import { answerOperatorItem, operatorItem, operatorItems } from './operator-items.ts';
 import { setPaused } from './pause.ts';
 import { ping } from './ping.ts';
 import { putRunner } from './put-runner.ts';
@@ -60,6 +64,12 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   put_operator_item: putOperatorItem,
   enqueue,
   answer_operator_item: answerOperatorItem,
+  ask_operator: askOperator,
+  take_answer: takeAnswer,
+  answer_delivered: answerDelivered,
+  put_notify_target: putNotifyTarget,
+  take_notifications: takeNotifications,
+  notification_tried: notificationTried,
   audit,
   clear_chat: clearChat,
   create_key: createKey,
@@ -106,6 +116,10 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   keys,
   login,
   operator_items: operatorItems,
+  operator_item: operatorItem,
+  answers_due: answersDue,
+  notify_target: notifyTarget,
+  notifications,
   runners,
   session,
   sessions,

@@ -13,6 +13,7 @@ export const retain: WriteVerb<'retain'> = async (tx, { events_before, execution
     (t, n) => oldEvents(t, events_before, n),
     (t, n) => oldExecutions(t, executions_before, n),
     (t, n) => oldItems(t, executions_before, n),
+    (t, n) => oldNotifications(t, executions_before, n),
     oldIdempotencyKeys,
     oldWaitSpans,
     oldLogins,
@@ -63,17 +64,32 @@ const oldExecutions = async (tx: Tx, before: number, max: number): Promise<numbe
   return ids.length;
 };
 
-/** Open ones wait for a person, however long. */
+/** What waits for a person or is on its way back to who asked stays, however long. */
 const oldItems = async (tx: Tx, before: number, max: number): Promise<number> => {
   const old = await tx.db
     .selectFrom('operator_items')
     .select('id')
     .where('status', 'in', ['acknowledged', 'answered', 'closed'])
     .where('updated_at', '<', before)
+    .where((eb) => eb.or([eb('status', '!=', 'acknowledged'), eb('kind', '=', 'alert')]))
+    .where((eb) => eb.or([eb('delivery', 'is', null), eb('delivery', '!=', 'pending')]))
     .orderBy('id')
     .limit(max)
     .execute();
   for (const { id } of old) await tx.db.deleteFrom('operator_items').where('id', '=', id).execute();
+  return old.length;
+};
+
+const oldNotifications = async (tx: Tx, before: number, max: number): Promise<number> => {
+  const old = await tx.db
+    .selectFrom('notifications')
+    .select('id')
+    .where('ended_at', 'is not', null)
+    .where('ended_at', '<', before)
+    .orderBy('ended_at')
+    .limit(max)
+    .execute();
+  for (const { id } of old) await tx.db.deleteFrom('notifications').where('id', '=', id).execute();
   return old.length;
 };
 

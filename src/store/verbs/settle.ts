@@ -9,13 +9,13 @@ import { statement } from '../statement.ts';
 import type { SettleArgs } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
 import { failedWith, workedWith } from './credential-evidence.ts';
-import { end } from './end.ts';
+import { type Ending, end } from './end.ts';
 import { tell } from './events.ts';
 import { executionById, executionFrom, mustHave, type Row } from './execution-row.ts';
 import { durationMs } from './measured.ts';
-import { raise } from './raise-item.ts';
 import { requeue } from './requeue.ts';
 import { sessionUsed } from './session-used.ts';
+import { tellOperator } from './settle-items.ts';
 import { takeResumes } from './take-resumes.ts';
 
 interface Attempt {
@@ -24,12 +24,13 @@ interface Attempt {
   number: number;
   token: string;
   credential_id: string | null;
+  claimed_at: number;
   ended_at: number | null;
 }
 const attemptById = statement<{ id: string }, Attempt>((db, s) =>
   db
     .selectFrom('attempts')
-    .select(['id', 'execution_id', 'number', 'token', 'credential_id', 'ended_at'])
+    .select(['id', 'execution_id', 'number', 'token', 'credential_id', 'claimed_at', 'ended_at'])
     .where('id', '=', s.id),
 );
 const factsOf = statement<{ id: string }, { stored_at: number }>((db, s) =>
@@ -47,7 +48,7 @@ export const settle: WriteVerb<'settle'> = async (tx, args) => {
   await sessionUsed(tx, row, args.facts, args.cost_usd);
   await evidence(tx, row, attempt, args);
   if (late) await keepLate(tx, row, attempt, args);
-  else await follow(tx, row, args);
+  await tellOperator(tx, row, attempt.claimed_at, args, late ? null : await follow(tx, row, args));
   await takeResumes(tx);
   return { result: late ? 'late' : 'settled', execution: executionFrom(await mustHave(tx, row.id)) };
 };
@@ -74,7 +75,6 @@ const keepOutcome = async (tx: Tx, attempt: Attempt, args: SettleArgs, late: boo
 
 const evidence = async (tx: Tx, row: Row, attempt: Attempt, args: SettleArgs): Promise<void> => {
   const about = { agent_name: row.agent_name, execution_id: row.id };
-  if (args.operator_item) await raise(tx, args.operator_item, about);
   if (attempt.credential_id === null) return;
   if (args.credential_event)
     await failedWith(tx, attempt.credential_id, { ...about, cause: args.verdict.cause }, args.credential_event);
@@ -102,14 +102,17 @@ const keepLate = async (tx: Tx, row: Row, attempt: Attempt, args: SettleArgs): P
 const decided = (row: Row, d: Decision): Decision =>
   d.kind !== 'end' && row.cancel_requested_at !== null ? { kind: 'end', status: 'cancelled' } : d;
 
-const follow = async (tx: Tx, row: Row, args: SettleArgs): Promise<void> => {
+/** What it ended as; null = it is queued again. */
+const follow = async (tx: Tx, row: Row, args: SettleArgs): Promise<Ending['status'] | null> => {
   const { facts, verdict } = args;
   const { stream } = facts;
   const decision = decided(row, args.decision);
   const more: Partial<Row> = { ...costs(row, args), cli_session_id: stream.session_id ?? row.cli_session_id };
-  if (decision.kind === 'retry') return requeue(tx, row, { afterMs: decision.after_ms, why: decision.why, more });
-  if (decision.kind === 'park')
-    return requeue(tx, row, { afterMs: Math.max(0, decision.until - tx.at.now), why: decision.why, more });
+  if (decision.kind !== 'end') {
+    const afterMs = decision.kind === 'retry' ? decision.after_ms : Math.max(0, decision.until - tx.at.now);
+    await requeue(tx, row, { afterMs, why: decision.why, more });
+    return null;
+  }
   const status = verdict.cause === 'cancelled' ? 'cancelled' : decision.status;
   const cause = status === 'cancelled' ? 'cancelled' : verdict.cause;
   await tx.db
@@ -138,6 +141,7 @@ const follow = async (tx: Tx, row: Row, args: SettleArgs): Promise<void> => {
     },
     data: { attempt: row.attempt },
   });
+  return status;
 };
 
 /** What went in, cached or not: the bare count without the cache would be a few tokens for a long prompt. */
