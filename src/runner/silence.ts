@@ -79,8 +79,9 @@ export const watchSilence = (o: SilenceOptions): Silence => {
 
   return {
     seen(next, heartbeat) {
+      if (heartbeat) return;
       awaits = next;
-      if (!heartbeat) since = clock.steady();
+      since = clock.steady();
       arm();
     },
     setWaiting(next) {

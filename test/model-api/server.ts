@@ -5,6 +5,7 @@
  *   ok text=…              streams the text            memory             says how many turns it was shown
  *   tool path=… content=…  asks for Write, then says done
  *   bash command=… [background=1]                       asks for Bash, then says done
+ *   call name=… input={…} asks for that tool
  *   slow pieces=… ms=…     streams piece by piece      cut                breaks the stream off
  *   hang                   never answers               401 403page 429 529 500   as the real one fails
  *   any failing mode with turns=N spends N turns on `echo` first.
@@ -58,6 +59,7 @@ const toolFor = (script: Script): ToolUse | null => {
         ...(args.background ? { run_in_background: true } : {}),
       },
     };
+  if (mode === 'call') return { name: args.name ?? 'Bash', input: JSON.parse(args.input ?? '{}') as ToolUse['input'] };
   return null;
 };
 
@@ -106,6 +108,7 @@ const respond = async (res: http.ServerResponse, script: Script, model: string, 
       return speak(res, { ...said, text: `I was shown ${script.userTurns} turns.` });
     case 'tool':
     case 'bash':
+    case 'call':
       return speak(res, { ...said, text: args.text ?? 'done' });
     case 'ok':
       return speak(res, { ...said, text: args.text ?? 'pong' });
