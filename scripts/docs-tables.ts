@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { settings } from '../src/config.ts';
 import { causes } from '../src/contract/causes.ts';
 import { errors } from '../src/contract/errors.ts';
-import { limits, waitReasons } from '../src/contract/limits.ts';
+import { limits, stallLimits, waitReasons } from '../src/contract/limits.ts';
 
 const row = (...cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
 const table = (head: string[], rows: string[]) => [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
@@ -63,6 +63,14 @@ export const tables: { file: string; name: string; text: string }[] = [
         row('depth of calls', ...bound(limits.callDepth), '`DROVER_MAX_CALL_DEPTH`'),
         row('grace of a silent runner in seconds', ...bound(limits.runnerGraceS), '`DROVER_RUNNER_GRACE_S`'),
       ],
+    ),
+  },
+  {
+    file: 'docs/limits.md',
+    name: 'stalls',
+    text: table(
+      ['limit', 'the run waits for', 'seconds of silence', 'why so long'],
+      Object.entries(stallLimits).map(([name, l]) => row(`\`${name}\``, l.about, l.seconds ?? 'none', l.why)),
     ),
   },
   { file: 'docs/limits.md', name: 'reasons', text: waitReasons.map((r) => `\`${r}\``).join(', ') },

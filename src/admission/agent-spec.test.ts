@@ -46,6 +46,15 @@ describe('what a person writes about an agent', () => {
     });
   });
 
+  it('takes one limit for silence, none as 0, and nothing that a healthy pause would be', async () => {
+    expect((await row({ stall_seconds: 600 })).stall_s).toBe(600);
+    expect((await row({ stall_seconds: 0 })).stall_s).toBe(0);
+    const made = await row({ stall_seconds: 600 });
+    expect(await patch(made, { stall_seconds: null })).toEqual({ stall_s: null });
+    for (const stall_seconds of [5, -1, 1.5, 86_401])
+      expect(AgentSpec.safeParse({ name: 'a', stall_seconds }).success).toBe(false);
+  });
+
   it('reads sizes and cores as people write them', async () => {
     expect(await row({ resources: { memory: '384m', cpu: '500m' } })).toMatchObject({
       memory_bytes: 384 * 1024 * 1024,
