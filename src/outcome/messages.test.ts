@@ -48,6 +48,11 @@ const killed = (signal: string, more: Partial<Facts> = {}): Facts => {
   return facts;
 };
 
+const notPrepared = (code: string): Facts => ({
+  ...emptyFacts('claude'),
+  prepare_error: { code, message: 'The workspace cannot be prepared: 401 unauthorized' },
+});
+
 /** Every message we can print, over all causes and ways to end. */
 const everyMessage = (): { cause: Cause; text: string }[] => {
   const endings: Facts[] = [
@@ -55,6 +60,7 @@ const everyMessage = (): { cause: Cause; text: string }[] => {
     { ...emptyFacts('claude'), exit_code: 0 },
     { ...emptyFacts('claude'), exit_code: 1 },
     { ...emptyFacts('command'), exit_code: 143 },
+    notPrepared('workspace_unusable'),
     killed('SIGKILL'),
     killed('SIGTERM', { stop: { reason: 'deadline', at: 1, detail: null }, timeout_s: 401 }),
     killed('SIGKILL', { memory: memory({ limit_bytes: 401 * mib, peak_bytes: 403 * mib }) }),
@@ -90,6 +96,14 @@ describe('messages', () => {
       /^Execution terminated by SIGTERM after .* \(exit code 143\)\. Likely cause: /,
     );
     expect(diagnose(killed('SIGINT')).message).toContain('(exit code -2)');
+  });
+
+  it(verifies('R37')('do not speak of a CLI or a log where nothing was started'), () => {
+    for (const code of ['workspace_unusable', 'runner_fault', 'base_url_missing', 'EACCES']) {
+      const { message } = diagnose(notPrepared(code));
+      expect(message).toMatch(/^Not started: /);
+      expect(message).not.toMatch(/CLI|log/);
+    }
   });
 
   it(verifies('R37')('say "Likely cause" only when the cause is not known'), () => {

@@ -65,6 +65,9 @@ const toolText = (name: string): string =>
 export const renderMessage = (verdict: Omit<Verdict, 'message'>, facts: Facts, ending: Ending): string => {
   const { cause } = verdict;
   if (cause === 'success') return '';
+  // No CLI ran that could have refused anything, and no log was written.
+  if (facts.prepare_error !== null && (cause === 'bad_config' || cause === 'unknown'))
+    return 'Not started: its workspace or its settings could not be used. The evidence says why.';
   const { title, advice } = causes[cause];
   const sentence = sentences[cause]?.(facts) ?? `${title}.`;
   const reset = verdict.reset_at === null ? '' : ` Reset: ${new Date(verdict.reset_at).toISOString()}.`;

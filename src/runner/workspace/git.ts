@@ -5,7 +5,7 @@
  * configuration written by an agent gets no more rights than the repository's owner has.
  */
 import { execFile } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { findUserById } from '../launchers/agent-user.ts';
 import { readText } from '../launchers/proc.ts';
@@ -112,7 +112,10 @@ export const git = (args: string[], run: GitRun): Promise<GitAnswer> => {
       if (error?.killed) return reject(new GitFailed(args, `took longer than ${options.timeout / 1000} s`, false));
       if (typeof code === 'number' && (code === 0 || run.accept?.includes(code)))
         return resolve({ code, stdout, stderr, truncated: false });
-      reject(new GitFailed(args, stderr || String(error?.message), code === 'ENOENT'));
+      // Node names the program when it is the directory that is missing.
+      const astray = code === 'ENOENT' && !existsSync(run.cwd);
+      const why = astray ? `${run.cwd} is gone` : stderr || String(error?.message);
+      reject(new GitFailed(args, why, code === 'ENOENT' && !astray));
     });
     // A git that ends before it has read everything: its exit code says the rest.
     child.stdin?.on('error', () => {});

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -49,6 +50,20 @@ describe('a shared workspace', () => {
       expect(bench.show(ref(), 'a')).toBe('the person is editing');
       expect(stateOf(repo)).toEqual(before);
       expect(readFileSync(join(repo, '.git/index')).equals(index)).toBe(true);
+    },
+  );
+
+  it(
+    verifies('R31')('that could not be kept is not kept later either: by then it is somebody else’s work'),
+    async () => {
+      makeRepo(repo, { a: '1\n' });
+      const w = await bench.made(bench.ask(shared));
+      renameSync(join(repo, '.git'), join(temp, 'away'));
+      expect((await keep({ home, workspace: w, attempt: 'att1' })).keep_error).toContain('is gone');
+      renameSync(join(temp, 'away'), join(repo, '.git'));
+      put(repo, { later: 'the person’s\n' });
+      expect(await pruneWorkspaces(home, new Set())).toEqual([]);
+      expect(gitIn(repo, 'for-each-ref', 'refs/drover')).toBe('');
     },
   );
 

@@ -3,7 +3,7 @@
  * with what changed counted. Then a worktree or copy of ours is removed; when it could not be kept, it stays, and the error
  * says where. A copy without a repository stays as it is: nothing else holds its work. Never throws.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import type { Facts } from '../../contract/facts.ts';
 import { ownTree } from '../launchers/agent-user.ts';
 import { actAs, git, longMs } from './git.ts';
@@ -76,6 +76,8 @@ export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk):
   }
   try {
     if (!existsSync(gitDir)) throw new Error(`${gitDir} is gone`);
+    // An agent that removed all of its tree has removed all of it: that is what is kept, with the commits it made before.
+    if (mode !== 'shared') mkdirSync(root, { recursive: true, mode: 0o700 });
     const owner = mode === 'shared' ? null : actAs(repository.git_dir);
     // What an agent of another user made must be readable for the repository's owner, as whom git runs.
     if (owner) ownTree(root, owner);
@@ -96,6 +98,8 @@ export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk):
     if (mode === 'copy') rmSync(root, { recursive: true, force: true });
     forget(home, execution);
   } catch (error) {
+    // Somebody else's work by the next start: it must never be kept as this run's.
+    if (mode === 'shared') forget(home, execution);
     const where = mode === 'shared' ? '' : ` The files are still in ${root}.`;
     kept.keep_error = `${(error as Error).message}.${where}`;
   }

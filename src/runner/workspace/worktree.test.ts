@@ -214,6 +214,23 @@ describe('a worktree', () => {
     expect(readFileSync(join(w.cwd, 'work'), 'utf8')).toBe('w\n');
   });
 
+  it(
+    verifies('R31')('that its agent removed is kept as what it left: nothing, behind the commits it had made'),
+    async () => {
+      makeRepo(repo, { a: '1\n' });
+      const w = await bench.made(bench.ask());
+      put(w.cwd, { work: 'w\n' });
+      gitIn(w.cwd, 'add', '.');
+      gitIn(w.cwd, 'commit', '--quiet', '-m', 'by the agent');
+      rmSync(w.root, { recursive: true });
+      const kept = await keep({ home, workspace: w, attempt: 'att1' });
+      expect(kept).toMatchObject({ files_changed: 1, deletions: 1, keep_error: null, ref: ref() });
+      expect(bench.show(`${ref()}^`, 'work')).toBe('w');
+      expect(existsSync(w.root)).toBe(false);
+      expect(stateOf(repo).worktrees!.match(/^worktree /gm)).toHaveLength(1);
+    },
+  );
+
   it('does not forget a worktree of the person whose disk is away', async () => {
     makeRepo(repo, { a: '1\n' });
     gitIn(repo, 'worktree', 'add', '--quiet', '-b', 'mine', join(temp, 'mine'));
