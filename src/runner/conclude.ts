@@ -3,13 +3,10 @@
  * their end, read the recorded stop, keep the work, and put down the facts. Each step may fail alone; none takes the facts
  * with it. Nothing here decides what anything means.
  */
-import { emptyFacts, type Facts } from '../contract/facts.ts';
-import type { ClaimedWork } from '../contract/runner-protocol.ts';
-import { cliOf } from './adapters/all.ts';
+import type { Facts } from '../contract/facts.ts';
 import type { ExitRecord } from './launchers/launcher.ts';
-import type { RunnerParts } from './parts.ts';
 import type { Reading } from './reading.ts';
-import type { AttemptState } from './spool.ts';
+import { factsOf, type Run } from './run.ts';
 import { nothingKept } from './workspace/keep.ts';
 
 export interface Measured {
@@ -18,65 +15,56 @@ export interface Measured {
 }
 export const notMeasured: Measured = { run_ms: null, waiting_ms: null };
 
-/** What is true of every attempt on this host, before anything has happened. */
-export const factsOf = (claim: ClaimedWork, parts: RunnerParts): Facts => ({
-  ...emptyFacts(cliOf(claim.agent.adapter)),
-  timeout_s: claim.timeout_s,
-  host: parts.hostName,
-  isolation: parts.launcher.isolation,
-});
-
 /** `exit` null = the process is proven dead and left no record. */
 export const conclude = async (
-  claim: ClaimedWork,
-  state: AttemptState,
+  run: Run,
   exit: ExitRecord | null,
   reading: Reading,
   measured: Measured,
-  parts: RunnerParts,
 ): Promise<Facts> => {
-  const { kernel, launcher, spool, workspaces } = parts;
+  const { claim, state } = run;
+  const { kernel, launcher, spool, workspaces } = run.parts;
   const dir = spool.dirOf(claim.attempt);
-  const attempt = async <T>(step: string, run: () => Promise<T>, otherwise: (error: unknown) => T): Promise<T> => {
+  const alone = async <T>(what: string, step: () => Promise<T>, otherwise: (error: unknown) => T): Promise<T> => {
     try {
-      return await run();
+      return await step();
     } catch (error) {
-      kernel.log.error(`${step} failed`, { attempt: claim.attempt, error });
+      kernel.log.error(`${what} failed`, { attempt: claim.attempt, error });
       return otherwise(error);
     }
   };
   const { place } = state;
 
-  const torn = await attempt<{ memory: Facts['memory']; stragglers: number | null }>(
+  const torn = await alone<{ memory: Facts['memory']; stragglers: number | null }>(
     'ending what was left of a process tree',
     () => launcher.tearDown(claim.attempt, dir),
     () => ({ memory: null, stragglers: null }),
   );
-  await attempt(
+  await alone(
     'reading the end of the output',
     () => reading.tail.finish(),
     () => undefined,
   );
-  const stop = await attempt(
+  const stop = await alone(
     'reading the stop record',
     () => launcher.stopped(dir),
     () => null,
   );
   if (stop !== null)
-    await attempt(
+    await alone(
       'noting the stop',
       () => reading.tail.note(`Drover stopped it: ${stop.reason}${stop.detail === null ? '' : ` (${stop.detail})`}.`),
       () => undefined,
     );
   const workspace = place
-    ? await attempt(
+    ? await alone(
         'keeping the work',
         () => workspaces.keep(claim, place),
         (error) => ({ ...nothingKept, ...place, keep_error: (error as Error).message }),
       )
     : null;
   return {
-    ...factsOf(claim, parts),
+    ...factsOf(run),
     spawn_error: exit?.spawn_error ?? null,
     exit_code: exit?.exit_code ?? null,
     signal: exit?.signal ?? null,

@@ -3,17 +3,15 @@
  * that is full, a CLI that hangs after its result. Whoever stops says why first; the launcher writes it down before the first
  * signal and keeps the first reason (memory is its own watch). Ends with the exit of the leader, never with its streams.
  */
-import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import { type Awaits, firstEvent, plainOutput } from '../evidence/awaits.ts';
 import type { LineSeen } from '../evidence/reader.ts';
 import { cliOf } from './adapters/all.ts';
 import { watchAfterResult } from './background.ts';
-import type { Control } from './control.ts';
 import { bootMs, startTimeMs } from './host-clock.ts';
 import type { ExitRecord, Held } from './launchers/launcher.ts';
-import type { RunnerParts } from './parts.ts';
 import type { ReadingEvents } from './reading.ts';
+import type { Run } from './run.ts';
 import { startRunClock } from './run-clock.ts';
 import { watchSilence } from './silence.ts';
 import type { AttemptState } from './spool.ts';
@@ -25,13 +23,7 @@ interface Holding extends ReadingEvents {
   close(): { run_ms: number; waiting_ms: number };
 }
 
-export const holdProcess = (
-  claim: ClaimedWork,
-  held: Held,
-  state: AttemptState,
-  control: Control,
-  parts: RunnerParts,
-): Holding => {
+export const holdProcess = ({ claim, state, control, parts }: Run, held: Held): Holding => {
   const { kernel, launcher, spool } = parts;
   const { clock } = kernel;
   const log = kernel.log.child({ attempt: claim.attempt, agent: claim.agent.name });

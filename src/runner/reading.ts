@@ -2,17 +2,15 @@
  * The reading side of one attempt: its files become evidence and transcript. It begins with what an earlier runner had read
  * (files and journal are the truth, nothing of it was in memory only) and goes on with what comes.
  */
-
 import { join } from 'node:path';
 import type { StreamFacts } from '../contract/facts.ts';
-import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import type { Awaits } from '../evidence/awaits.ts';
 import type { LineSeen } from '../evidence/reader.ts';
 import { cliOf } from './adapters/all.ts';
 import { type Delivery, startDelivery } from './deliver.ts';
 import { openJournal } from './journal.ts';
-import type { RunnerParts } from './parts.ts';
 import { redactor } from './redact.ts';
+import type { Run } from './run.ts';
 import { openStreams } from './streams.ts';
 import { startTail, type Tail } from './tail.ts';
 
@@ -32,16 +30,13 @@ export interface Reading {
   evidence(): StreamFacts;
   tail: Tail;
   /** Resolves when the transcript is stored by the server, or never will be. */
-  transcript(): Promise<void>;
   close(): Promise<void>;
 }
 
-export const openReading = async (
-  claim: ClaimedWork,
-  secrets: string[],
-  on: ReadingEvents,
-  parts: RunnerParts,
-): Promise<Reading> => {
+/** For what is read after its ending: nobody acts on it. */
+export const unheard: ReadingEvents = { onLine: () => {}, onFull: () => {} };
+
+export const openReading = async ({ claim, secrets, parts }: Run, on: ReadingEvents): Promise<Reading> => {
   const { kernel, spool } = parts;
   const dir = spool.dirOf(claim.attempt);
   const cli = cliOf(claim.agent.adapter);
@@ -78,7 +73,6 @@ export const openReading = async (
   return {
     evidence: () => reader.facts(),
     tail,
-    transcript: () => delivery.drained(),
     async close() {
       await tail.close();
       await delivery.drained();

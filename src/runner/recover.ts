@@ -7,16 +7,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import { cliOf } from './adapters/all.ts';
-import { goOnFromEnding, goOnHolding } from './attempt.ts';
-import { factsOf } from './conclude.ts';
-import type { Control } from './control.ts';
+import { concludeEnded, followProcess } from './attempt.ts';
 import { startDelivery } from './deliver.ts';
-import { type AttemptEnd, ended } from './gate.ts';
 import { openJournal } from './journal.ts';
 import type { RunnerParts } from './parts.ts';
-import { redactor } from './redact.ts';
+import { redactor, secretsOf } from './redact.ts';
+import { type AttemptEnd, ended, endedEarly, type Run } from './run.ts';
 import { goOnWithService } from './service.ts';
-import type { AttemptState, SpooledClaim } from './spool.ts';
 import { openStreams } from './streams.ts';
 import type { Work } from './work.ts';
 
@@ -49,29 +46,29 @@ export const recover = async (parts: RunnerParts, work: Work): Promise<Recovered
     } else {
       state.restarts++;
       await spool.writeState(attempt, state);
-      work.goOn(claim, (control) => goOn(claim, state, control, parts));
+      work.goOn(claim, (control) =>
+        goOn({ claim, state, control, parts, secrets: secretsOf(claim) }, claim.lent_names),
+      );
       found.resumed++;
     }
   }
   return found;
 };
 
-const goOn = async (
-  claim: SpooledClaim,
-  state: AttemptState,
-  control: Control,
-  parts: RunnerParts,
-): Promise<AttemptEnd> => {
-  if (claim.agent.adapter === 'http') return goOnWithService(claim, state, control, parts);
-  const found = await parts.launcher.reattach(claim.attempt, parts.spool.dirOf(claim.attempt));
-  if ('proof' in found)
-    return goOnHolding(claim, state, found, control, parts, await lentValues(found.proof.pid, claim));
-  if ('ended' in found) return goOnFromEnding(claim, state, found.ended, parts);
-  if (state.phase === 'spawned' || !found.never_started) return goOnFromEnding(claim, state, null, parts);
+const goOn = async (run: Run, lentNames: readonly string[]): Promise<AttemptEnd> => {
+  const { claim, state, parts } = run;
+  if (claim.agent.adapter === 'http') return goOnWithService(run);
+  const dir = parts.spool.dirOf(claim.attempt);
+  const found = await parts.launcher.reattach(claim.attempt, dir);
+  if ('proof' in found) {
+    const lent = await lentValues(found.proof.pid, lentNames);
+    return followProcess({ ...run, secrets: [...run.secrets, ...lent] }, found);
+  }
+  if ('ended' in found) return concludeEnded(run, found.ended);
+  if (state.phase === 'spawned' || !found.never_started) return concludeEnded(run, null);
   // Between the go and the spawn: proven never started. Its cgroup may have been made already.
-  await parts.launcher.tearDown(claim.attempt, parts.spool.dirOf(claim.attempt));
-  return ended({
-    ...factsOf(claim, parts),
+  await parts.launcher.tearDown(claim.attempt, dir);
+  return endedEarly(run, {
     runner_restarts: state.restarts,
     prepare_error: {
       code: 'runner_restarted',
@@ -81,13 +78,12 @@ const goOn = async (
 };
 
 /** The values of what was lent stand nowhere but in the process: read there, so that the transcript goes on hiding them. */
-const lentValues = async (pid: number, claim: SpooledClaim): Promise<string[]> => {
+const lentValues = async (pid: number, names: readonly string[]): Promise<string[]> => {
   const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-  const lent = environ
+  return environ
     .split('\0')
-    .filter((entry) => claim.lent_names.includes(entry.slice(0, entry.indexOf('='))))
+    .filter((entry) => names.includes(entry.slice(0, entry.indexOf('='))))
     .map((entry) => entry.slice(entry.indexOf('=') + 1));
-  return [...lent, claim.token];
 };
 
 /** From the first entry on: the server's answer says how far it had come, and the rest follows. */
@@ -102,7 +98,7 @@ const sendTranscript = async (claim: ClaimedWork, parts: RunnerParts): Promise<v
     streams,
     server: parts.server,
     kernel: parts.kernel,
-    clean: redactor([claim.token]),
+    clean: redactor(secretsOf(claim)),
     signal: parts.leaving,
   });
   for (const slice of journal.before) delivery.add(slice);

@@ -3,6 +3,8 @@
  * that went through here (R45). The lent values are known; keys of the providers are also known by their form, since
  * after a restart of the runner the values may not be.
  */
+import type { ClaimedWork } from '../contract/runner-protocol.ts';
+
 const forms = /\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{24,}\b|\bdrover_[A-Za-z0-9_-]{20,}\b/g;
 const hidden = '[hidden]';
 
@@ -20,3 +22,9 @@ export const redactor = (secrets: readonly string[]): ((line: string) => string)
     return out.includes('sk-') || out.includes('drover_') ? out.replace(forms, hidden) : out;
   };
 };
+
+/** Values that nothing may show: what was lent, and the token that fences the attempt. */
+export const secretsOf = (claim: Pick<ClaimedWork, 'credential' | 'token'>): string[] => [
+  ...Object.values(claim.credential?.env ?? {}),
+  claim.token,
+];

@@ -2,7 +2,8 @@
 import type { HttpFacts, StreamFacts, Usage } from '../contract/facts.ts';
 import type { Asked, Sent } from './adapters/http.ts';
 
-type Ending = Exclude<Sent, { kind: 'accepted' }> | Extract<Asked, { kind: 'unknown_id' }>;
+/** How the service's part ended: its answer, or why there is none. */
+export type Ending = Exclude<Sent, { kind: 'accepted' }> | Extract<Asked, { kind: 'unknown_id' }>;
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 const count = (value: unknown): number | null =>

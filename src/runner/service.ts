@@ -3,21 +3,19 @@
  * no process of ours and nothing to tear down. Not reached before acceptance = `http.accepted` false, so that the row goes
  * back to the queue and passes the claim gate again (R15); after acceptance nothing is sent a second time.
  */
-import { appendFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, stat } from 'node:fs/promises';
 import type { Facts } from '../contract/facts.ts';
-import type { ClaimedWork } from '../contract/runner-protocol.ts';
-import type { StopReason } from '../contract/stop-reasons.ts';
-import { type AgentService, type Asked, connectService, type Sent } from './adapters/http.ts';
-import { factsOf } from './conclude.ts';
-import type { Control } from './control.ts';
-import { type AttemptEnd, askToBegin, ended } from './gate.ts';
+import type { Stop, StopReason } from '../contract/stop-reasons.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { type AgentService, connectService, type Sent } from './adapters/http.ts';
+import { askToBegin } from './gate.ts';
 import { bootMs } from './host-clock.ts';
-import type { RunnerParts } from './parts.ts';
-import { openReading } from './reading.ts';
+import { files } from './launchers/attempt-files.ts';
+import { readStop, recordStop } from './launchers/stop-record.ts';
+import { openReading, unheard } from './reading.ts';
+import { type AttemptEnd, ended, endedEarly, factsOf, type Run } from './run.ts';
 import { startRunClock } from './run-clock.ts';
-import { httpFactsOf, streamOf } from './service-facts.ts';
-import type { AttemptState } from './spool.ts';
+import { type Ending, httpFactsOf, streamOf } from './service-facts.ts';
 
 /** Asking by id: soon at first, then every two seconds. */
 const firstPollMs = 250;
@@ -29,22 +27,16 @@ const unclearMs = 60_000;
 /** After `terminate` the service writes its partial result. */
 const stopGraceMs = 15_000;
 
-type Ending = Exclude<Sent, { kind: 'accepted' }> | Extract<Asked, { kind: 'unknown_id' }>;
-
-export const runService = async (
-  claim: ClaimedWork,
-  state: AttemptState,
-  control: Control,
-  parts: RunnerParts,
-): Promise<AttemptEnd> => {
+export const runService = async (run: Run): Promise<AttemptEnd> => {
+  const { claim, state, parts } = run;
   if (!claim.agent.base_url) {
     const message = `Agent ${claim.agent.name} has the adapter "http" but no base_url. Set base_url to its address.`;
-    return ended({ ...factsOf(claim, parts), prepare_error: { code: 'base_url_missing', message } });
+    return endedEarly(run, { prepare_error: { code: 'base_url_missing', message } });
   }
-  const no = await askToBegin(claim, state, control, parts);
+  const no = await askToBegin(run);
   if (no !== null) return no;
   const service = connectService(claim, claim.agent.base_url);
-  return follow(claim, state, control, parts, service, async (signal) => {
+  return follow(run, service, async (signal) => {
     state.started_at = parts.kernel.clock.now();
     state.started_boot_ms = bootMs();
     return service.send(signal);
@@ -52,56 +44,57 @@ export const runService = async (
 };
 
 /** After a restart of the runner: whatever was sent was sent; the service is asked by id. */
-export const goOnWithService = (
-  claim: ClaimedWork,
-  state: AttemptState,
-  control: Control,
-  parts: RunnerParts,
-): Promise<AttemptEnd> => {
-  const service = connectService(claim, claim.agent.base_url ?? '');
+export const goOnWithService = (run: Run): Promise<AttemptEnd> => {
   const sent: Sent =
-    state.phase === 'spawned'
+    run.state.phase === 'spawned'
       ? { kind: 'accepted' }
       : { kind: 'unclear', code: 'RUNNER_RESTARTED', message: 'The runner was restarted while it sent the request.' };
-  return follow(claim, state, control, parts, service, async () => sent);
+  return follow(run, connectService(run.claim, run.claim.agent.base_url ?? ''), async () => sent);
 };
 
 const follow = async (
-  claim: ClaimedWork,
-  state: AttemptState,
-  control: Control,
-  parts: RunnerParts,
+  run: Run,
   service: AgentService,
   send: (signal: AbortSignal) => Promise<Sent>,
 ): Promise<AttemptEnd> => {
-  const { kernel, spool, leaving } = parts;
+  const { claim, state, control } = run;
+  const { kernel, spool, leaving } = run.parts;
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, leaving]);
   const dir = spool.dirOf(claim.attempt);
-  let stop: { reason: StopReason; at: number; detail: string | null } | null = null;
+  let stop: Stop | null = null;
+  let cancelGrace = () => {};
 
-  const halt = (reason: StopReason, detail: string | null) => {
+  const halt = (asked: Stop) => {
     if (stop !== null) return;
-    stop = { reason, at: kernel.clock.now(), detail };
-    // Cause before kill: on disk, where a restarted runner finds it.
-    void writeFile(join(dir, 'stop.json'), JSON.stringify(stop), { mode: 0o600, flag: 'wx' })
-      .catch(() => {})
-      .then(() => service.terminate(reason, signal))
+    stop = asked;
+    try {
+      // Cause before kill; a restarted runner carries it on.
+      stop = recordStop(dir, asked).stop;
+    } catch (error) {
+      kernel.log.error('a stop reason is not on disk', { attempt: claim.attempt, reason: asked.reason, error });
+    }
+    service
+      .terminate(stop.reason, signal)
       .catch((error) => kernel.log.warn('a service was not told to stop', { attempt: claim.attempt, error }));
-    kernel.clock.after(reason === 'shutdown' ? 0 : stopGraceMs, () => over.abort());
+    cancelGrace = kernel.clock.after(stop.reason === 'shutdown' ? 0 : stopGraceMs, () => over.abort());
   };
+  const haltNow = (reason: StopReason, detail: string) => halt({ reason, at: kernel.clock.now(), detail });
   const passed = state.started_boot_ms === null ? 0 : Math.max(0, bootMs() - state.started_boot_ms - state.waiting_ms);
-  const clock = startRunClock(kernel.clock, claim.timeout_s * 1000, () => halt('deadline', `${claim.timeout_s} s`), {
+  const clock = startRunClock(kernel.clock, claim.timeout_s * 1000, () => haltNow('deadline', `${claim.timeout_s} s`), {
     run_ms: passed,
     waiting_ms: state.waiting_ms,
     waiting: false,
   });
   control.held({
-    stop: (asked) => halt(asked.reason, asked.detail),
-    lost: () => halt('shutdown', 'the lease was lost'),
+    stop: halt,
+    lost: () => haltNow('shutdown', 'the lease was lost'),
     setWaiting: (waiting) => clock.setWaiting(waiting),
     usage: async () => null,
   });
+
+  const begun = readStop(dir);
+  if (begun !== null) halt(begun);
 
   let sent: Sent | null = null;
   let ending: Ending | null = null;
@@ -112,23 +105,25 @@ const follow = async (
       state.phase = 'spawned';
       await spool.writeState(claim.attempt, state);
     }
-    ending = sent.kind === 'answered' || sent.kind === 'not_accepted' ? sent : await byId(service, sent, signal, parts);
+    ending =
+      sent.kind === 'answered' || sent.kind === 'not_accepted' ? sent : await byId(service, sent, signal, kernel.clock);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
     control.released();
+    cancelGrace();
     clock.stop();
     await service.close();
   }
   if (ending === null && leaving.aborted) return { kind: 'left' };
 
   await keepLog(dir, ending);
-  const reading = await openReading(claim, Object.values(claim.credential?.env ?? {}), silent, parts);
+  const reading = await openReading(run, unheard);
   await reading.tail.finish();
   const http = httpFactsOf(sent, ending);
   const time = clock.read();
   const facts: Facts = {
-    ...factsOf(claim, parts),
+    ...factsOf(run),
     stop,
     http,
     stream: streamOf(reading.evidence(), ending),
@@ -141,14 +136,12 @@ const follow = async (
   return ended(facts, () => reading.close());
 };
 
-const silent = { onLine: () => {}, onFull: () => {} };
-
 /** Until the service says how it ended. A service that is away comes back or meets the deadline; nothing is sent again. */
 const byId = async (
   service: AgentService,
   sent: Extract<Sent, { kind: 'accepted' | 'unclear' }>,
   signal: AbortSignal,
-  { kernel: { clock } }: RunnerParts,
+  clock: Clock,
 ): Promise<Ending> => {
   const since = clock.steady();
   let misses = 0;
@@ -175,7 +168,7 @@ const byId = async (
 const keepLog = async (dir: string, ending: Ending | null): Promise<void> => {
   if (ending?.kind !== 'answered') return;
   const log = ending.body.execution_log;
-  const path = join(dir, 'stdout');
+  const path = files(dir).stdout;
   const written = await stat(path).then(
     (s) => s.size > 0,
     () => false,

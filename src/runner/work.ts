@@ -2,7 +2,6 @@
  * From a claim to acknowledged facts: lists the attempt, runs it, puts its facts on disk before they are sent, and sends them
  * until the server has them. Facts go after the transcript, so that whoever sees the ending can read all of it.
  */
-
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Facts } from '../contract/facts.ts';
@@ -10,11 +9,13 @@ import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import { promptPath } from './adapters/claude.ts';
 import { runAttempt } from './attempt.ts';
 import { type Control, createControl } from './control.ts';
-import type { AttemptEnd } from './gate.ts';
 import type { RunnerParts } from './parts.ts';
+import { secretsOf } from './redact.ts';
 import { whileUnreachable } from './retry.ts';
 import type { Roster } from './roster.ts';
+import type { AttemptEnd } from './run.ts';
 import { ServerRefused } from './server-client.ts';
+import { freshState } from './spool.ts';
 
 export interface Work {
   begin(claim: ClaimedWork): void;
@@ -103,7 +104,9 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
     begin(claim) {
       // An answer that was delivered twice must not become two processes, nor the facts of one that failed to start.
       if (existsSync(spool.dirOf(claim.attempt))) return;
-      start(claim, (control) => runAttempt(claim, control, parts));
+      start(claim, (control) =>
+        runAttempt({ claim, state: { ...freshState }, control, parts, secrets: secretsOf(claim) }),
+      );
     },
     goOn: start,
     async idle() {

@@ -5,7 +5,7 @@
  */
 import { Agent, request } from 'undici';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
-import { redactor } from '../redact.ts';
+import { redactor, secretsOf } from '../redact.ts';
 
 type Body = Record<string, unknown>;
 
@@ -91,9 +91,8 @@ export const connectService = (claim: ClaimedWork, baseUrl: string): AgentServic
   const agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0 });
   const base = baseUrl.replace(/\/+$/, '');
   const id = encodeURIComponent(serviceId(claim));
-  const secrets = Object.values(claim.credential?.env ?? {});
-  const token = secrets[0];
-  const clean = redactor(secrets);
+  const [token] = Object.values(claim.credential?.env ?? {});
+  const clean = redactor(secretsOf(claim));
   const headers = {
     'content-type': 'application/json',
     ...(token ? { authorization: `Bearer ${token}`, 'x-trinity-agent-token': token } : {}),
