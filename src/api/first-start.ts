@@ -12,7 +12,9 @@ import { readSecretFile, writeSecretFile } from '../credentials/secret-file.ts';
 import type { Deps } from '../flow/deps.ts';
 import { commit } from '../record/commit.ts';
 import type { KeyRow, UserRow } from '../store/store.ts';
-import { hashToken, keyPrefix, newKey, shownPrefix } from './secrets.ts';
+import { storeNewKey } from './new-key.ts';
+import { putNewRunner } from './new-runner.ts';
+import { hashToken, keyPrefix, newKey } from './secrets.ts';
 
 export const ownerName = 'admin';
 export const ownerTokenPath = (home: string): string => join(home, 'owner.token');
@@ -36,25 +38,8 @@ export const ensureOwner = async (deps: Starting): Promise<void> => {
     scope: 'runner',
     user_id: null,
   });
-  // A runner has the id of its key: who calls is who the row is about.
   const known = (await deps.store.read('runners', {})).some((r) => r.id === runnerKey);
-  if (!known)
-    await commit(deps, 'put_runner', {
-      runner: {
-        id: runnerKey,
-        name: hostname(),
-        host: null,
-        boot_id: null,
-        version: null,
-        isolation: null,
-        cgroup: null,
-        slots: null,
-        labels: [],
-        room: null,
-        last_seen: null,
-        created_at: deps.kernel.clock.now(),
-      },
-    });
+  if (!known) await putNewRunner(deps, { id: runnerKey, name: hostname() });
 };
 
 const ownerRow = async (deps: Starting): Promise<UserRow> => {
@@ -95,18 +80,5 @@ const ensureKeyFile = async (
   if (same !== undefined) return same.id;
   // File first: a row whose file was never written is revoked by the next start, a file whose row is missing is made known.
   if (secret !== stored) writeSecretFile(path, secret);
-  const now = deps.kernel.clock.now();
-  const row = await commit(deps, 'create_key', {
-    key: {
-      id: deps.kernel.ids.next(now),
-      ...of,
-      prefix: shownPrefix(secret),
-      hash,
-      agent_id: null,
-      created_at: now,
-      last_used_at: null,
-      revoked_at: null,
-    },
-  });
-  return row.id;
+  return (await storeNewKey(deps, of, secret)).row.id;
 };

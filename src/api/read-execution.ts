@@ -16,7 +16,7 @@ import {
   presentExecution,
 } from './present/execution.ts';
 import { readTools } from './read-log.ts';
-import { orNotFound } from './route.ts';
+import { findAgent, orNotFound, who } from './route.ts';
 
 /** `agent`: the one of the path; an execution of another agent, or of an earlier one of that name, is not found there. */
 export const findExecution = async (
@@ -34,6 +34,17 @@ export const findExecution = async (
       return orNotFound<FullExecution>(null, 'execution');
   }
   return row;
+};
+
+export interface Asked {
+  principal: Principal | null;
+  params: { id: string; name?: string };
+}
+
+/** The execution a path names, below an agent's path or not. */
+export const findAsked = async (deps: Deps, { principal, params: { id, name } }: Asked): Promise<FullExecution> => {
+  const agent = name === undefined ? null : await findAgent(deps, { principal, params: { name } });
+  return findExecution(deps, id, who({ principal }), agent);
 };
 
 export const waitsOf = async (deps: Deps, rows: readonly ExecutionRow[]): Promise<Record<string, WaitInfo>> => {

@@ -22,7 +22,7 @@ export const readLog = async (
   const log: Entry[] = [];
   let bytes = 0;
   for (const attempt of await deps.store.read('attempts', { execution_id: executionId }))
-    for await (const entries of pagesOf(deps, executionId, attempt.id, 0))
+    for await (const entries of logPages(deps, executionId, attempt.id, 0))
       for (const { entry } of entries) {
         bytes += entry.length;
         if (log.length >= bound.entries || bytes > bound.bytes) return { log, has_log: true, truncated: true };
@@ -31,7 +31,8 @@ export const readLog = async (
   return { log, has_log: log.length > 0, truncated: false };
 };
 
-async function* pagesOf(deps: Pick<Deps, 'store'>, executionId: string, attemptId: string, after: number) {
+/** What an attempt said after `after`, page by page. */
+export async function* logPages(deps: Pick<Deps, 'store'>, executionId: string, attemptId: string, after: number) {
   for (let seq = after; ; ) {
     const { entries, more } = await deps.store.read('log', {
       execution_id: executionId,
@@ -110,7 +111,7 @@ export async function* followLog(
       const last = over;
       nudged = false;
       for (const attempt of await deps.store.read('attempts', { execution_id: executionId }))
-        for await (const entries of pagesOf(deps, executionId, attempt.id, position.get(attempt.id) ?? 0)) {
+        for await (const entries of logPages(deps, executionId, attempt.id, position.get(attempt.id) ?? 0)) {
           position.set(attempt.id, entries.at(-1)!.seq);
           yield entries.map((e) => presentEntry(e.entry));
           if (signal.aborted) return;

@@ -131,3 +131,5 @@ export const fleetSettings = {
   queueTimeoutS: 'queue_timeout_s',
   paused: 'fleet_paused',
 } as const;
+
+export const isFleetSetting = (key: string): boolean => (Object.values(fleetSettings) as string[]).includes(key);

@@ -5,7 +5,7 @@
 import type { ExecutionStatus } from '../../contract/execution.ts';
 import { iso, isoOrNull } from '../route.ts';
 import type { FullExecution } from './execution.ts';
-import type { ToolCall } from './transcript.ts';
+import { callMs, type ToolCall } from './transcript.ts';
 
 export const activityTypes = [
   'chat_start',
@@ -87,10 +87,7 @@ export const toolActivityOf = (row: FullExecution, call: ToolCall): ActivityBody
     call.success === null ? (row.completed_at === null ? 'started' : 'failed') : call.success ? 'completed' : 'failed',
   started_at: call.started_at ?? iso(row.started_at ?? row.queued_at),
   completed_at: call.ended_at,
-  duration_ms:
-    call.started_at === null || call.ended_at === null
-      ? null
-      : Math.max(0, Date.parse(call.ended_at) - Date.parse(call.started_at)),
+  duration_ms: callMs(call),
   triggered_by: row.triggered_by,
   parent_activity_id: row.id,
   related_execution_id: row.id,

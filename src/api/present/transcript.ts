@@ -4,25 +4,27 @@
  * shows what the agent did; it is never evidence for how the run ended.
  */
 import { LogEntry } from '../../contract/runner-protocol.ts';
+import { iso } from '../route.ts';
 
 export type Entry = Record<string, unknown>;
 
-/** One stored line. A line that is not what a runner may send is shown as text: a log must never fail to open. */
-export const presentEntry = (stored: string): Entry => {
-  const entry = LogEntry.safeParse(parsed(stored));
-  if (!entry.success) return { type: 'output', stream: 'drover', text: stored };
-  const { at, stream, event, text } = entry.data;
-  const timestamp = new Date(at).toISOString();
-  if (event !== null) return { timestamp, ...event };
-  return { type: 'output', timestamp, stream, text: text ?? '' };
-};
-
-const parsed = (text: string): unknown => {
+/** One stored line; null when it is not what a runner may send. */
+export const readEntry = (stored: string): LogEntry | null => {
   try {
-    return JSON.parse(text);
+    return LogEntry.safeParse(JSON.parse(stored)).data ?? null;
   } catch {
     return null;
   }
+};
+
+/** What cannot be read is shown as text: a log must never fail to open. */
+export const presentEntry = (stored: string): Entry => {
+  const entry = readEntry(stored);
+  if (entry === null) return { type: 'output', stream: 'drover', text: stored };
+  const { at, stream, event, text } = entry;
+  const timestamp = iso(at);
+  if (event !== null) return { timestamp, ...event };
+  return { type: 'output', timestamp, stream, text: text ?? '' };
 };
 
 export interface ToolCall {
@@ -35,6 +37,9 @@ export interface ToolCall {
   success: boolean | null;
   output: string | null;
 }
+
+export const callMs = ({ started_at, ended_at }: ToolCall): number | null =>
+  started_at === null || ended_at === null ? null : Math.max(0, Date.parse(ended_at) - Date.parse(started_at));
 
 const outputShown = 2_000;
 const inputShown = 4_000;

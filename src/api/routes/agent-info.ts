@@ -1,8 +1,9 @@
 /** What an agent's processes said last, as lines, and one page about it. For people who look, and for older clients. */
 import { z } from 'zod';
 import type { AgentRow } from '../../contract/agent.ts';
-import { LogEntry } from '../../contract/runner-protocol.ts';
 import { workspaceOf } from '../present/agent.ts';
+import { readEntry } from '../present/transcript.ts';
+import { logPages } from '../read-log.ts';
 import { type ApiDeps, findAgent, iso, isoOrNull, NameParams, type RouteModule } from '../route.ts';
 
 const tags = ['Agents'];
@@ -41,27 +42,13 @@ const lookBack = 20;
 /** A line of a log can be a tool's whole output. */
 const lineChars = 2_000;
 
-const lineOf = (executionId: string, text: string): string => {
-  const parsed = LogEntry.safeParse(JSON.parse(text));
-  if (!parsed.success) return text.slice(0, lineChars);
-  const { at, stream, event, text: said } = parsed.data;
-  return `${iso(at)} ${executionId} ${stream} ${said ?? JSON.stringify(event)}`.slice(0, lineChars);
-};
-
-/** What an attempt said after `after`, also when that is more than one answer of the store carries. */
-const linesAfter = async (deps: ApiDeps, executionId: string, attemptId: string, after: number): Promise<string[]> => {
-  const lines: string[] = [];
-  for (let after_seq = after; ; ) {
-    const { entries, more } = await deps.store.read('log', {
-      execution_id: executionId,
-      attempt_id: attemptId,
-      after_seq,
-      limit: 1_000,
-    });
-    lines.push(...entries.map((e) => lineOf(executionId, e.entry)));
-    if (!more || entries.length === 0) return lines;
-    after_seq = entries.at(-1)!.seq;
-  }
+const lineOf = (executionId: string, stored: string): string => {
+  const entry = readEntry(stored);
+  const line =
+    entry === null
+      ? stored
+      : `${iso(entry.at)} ${executionId} ${entry.stream} ${entry.text ?? JSON.stringify(entry.event)}`;
+  return line.slice(0, lineChars);
 };
 
 /** The newest lines, oldest first. */
@@ -72,7 +59,10 @@ const lastLines = async (deps: ApiDeps, agent: AgentRow, tail: number): Promise<
     for (const attempt of (await deps.store.read('attempts', { execution_id: row.id })).reverse()) {
       const last = await deps.store.read('stored_seq', { attempt_id: attempt.id });
       const from = Math.max(0, last - (tail - lines.length));
-      lines = [...(await linesAfter(deps, row.id, attempt.id, from)), ...lines];
+      const said: string[] = [];
+      for await (const entries of logPages(deps, row.id, attempt.id, from))
+        said.push(...entries.map((e) => lineOf(row.id, e.entry)));
+      lines = [...said, ...lines];
       if (lines.length >= tail) return lines.slice(-tail);
     }
   return lines;

@@ -9,8 +9,19 @@ import type { Principal } from '../../contract/principal.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import type { KeyRow } from '../../store/store.ts';
-import { type ApiDeps, IdParams, iso, isoOrNull, orNotFound, Refused, type RouteModule, who } from '../route.ts';
-import { hashToken, keyPrefix, newKey, shownPrefix } from '../secrets.ts';
+import { storeNewKey } from '../new-key.ts';
+import {
+  type ApiDeps,
+  IdParams,
+  iso,
+  isoOrNull,
+  MessageBody,
+  orNotFound,
+  Refused,
+  type RouteModule,
+  who,
+} from '../route.ts';
+import { hashToken, keyPrefix } from '../secrets.ts';
 
 const tags = ['Keys'];
 const Scope = z.enum(['user', 'agent']);
@@ -74,22 +85,12 @@ export const keyRoutes: RouteModule = (deps) => async (app) => {
     const scope = body.scope ?? (agent === null ? 'user' : 'agent');
     if (scope === 'agent' && agent === null)
       throw new Refused(refuse('invalid', 'agent_name: a key of scope agent needs the name of the agent.'));
-    const key = newKey(deps.kernel.random);
-    const now = deps.kernel.clock.now();
-    const row = await commit(deps, 'create_key', {
-      key: {
-        id: deps.kernel.ids.next(now),
-        name: body.name,
-        description: body.description ?? null,
-        prefix: shownPrefix(key),
-        hash: hashToken(key),
-        scope,
-        user_id: p.kind === 'user' ? p.id : null,
-        agent_id: scope === 'agent' ? agent!.id : null,
-        created_at: now,
-        last_used_at: null,
-        revoked_at: null,
-      },
+    const { row, key } = await storeNewKey(deps, {
+      name: body.name,
+      description: body.description ?? null,
+      scope,
+      user_id: p.kind === 'user' ? p.id : null,
+      agent_id: scope === 'agent' ? agent!.id : null,
     });
     await audit(deps, p, 'key.create', row.name, { scope, agent: agent?.name ?? null, key_prefix: row.prefix });
     return { ...present(row, await agentNames(deps)), key, api_key: key };
@@ -123,7 +124,7 @@ export const keyRoutes: RouteModule = (deps) => async (app) => {
     await audit(deps, p, remove ? 'key.delete' : 'key.revoke', key.name, { key_prefix: key.prefix });
     return { message: `Key ${key.name} is ${remove ? 'deleted' : 'revoked'}.` };
   };
-  const Done = { 200: z.object({ message: z.string() }) };
+  const Done = { 200: MessageBody };
   app.post(
     '/api/mcp/keys/:id/revoke',
     { config: { needs: 'view' }, schema: { tags, summary: 'Revoke a key', params: IdParams, response: Done } },

@@ -1,10 +1,11 @@
-/** The hosts that work: seen, enrolled (the key is shown once), sent away. A runner has the id of its key. */
+/** The hosts that work: seen, enrolled (the key is shown once), sent away. */
 import { z } from 'zod';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import type { RunnerRow } from '../../store/store.ts';
+import { storeNewKey } from '../new-key.ts';
+import { putNewRunner } from '../new-runner.ts';
 import { IdParams, isoOrNull, MessageBody, orNotFound, type RouteModule, who } from '../route.ts';
-import { hashToken, newKey, shownPrefix } from '../secrets.ts';
 
 const tags = ['Runners'];
 const Runner = z.object({
@@ -19,7 +20,7 @@ const Runner = z.object({
   labels: z.array(z.string()),
   room: z
     .object({
-      slots: z.number(),
+      slots: z.number().nullable(),
       memory_total: z.number(),
       memory_available: z.number(),
       disk_total: z.number(),
@@ -71,41 +72,9 @@ export const runnerListRoutes: RouteModule = (deps) => async (app) => {
     },
     async (request, reply) => {
       const { name, labels, slots } = request.body;
-      const now = deps.kernel.clock.now();
-      const key = newKey(deps.kernel.random);
-      const id = deps.kernel.ids.next(now);
-      await commit(deps, 'create_key', {
-        key: {
-          id,
-          name,
-          description: 'A runner.',
-          prefix: shownPrefix(key),
-          hash: hashToken(key),
-          scope: 'runner',
-          user_id: null,
-          agent_id: null,
-          created_at: now,
-          last_used_at: null,
-          revoked_at: null,
-        },
-      });
-      const runner = await commit(deps, 'put_runner', {
-        runner: {
-          id,
-          name,
-          host: null,
-          boot_id: null,
-          version: null,
-          isolation: null,
-          cgroup: null,
-          slots: slots ?? null,
-          labels,
-          room: null,
-          last_seen: null,
-          created_at: now,
-        },
-      });
-      await audit(deps, who(request), 'runner.enrol', name, { runner_id: id });
+      const { row, key } = await storeNewKey(deps, { name, description: 'A runner.', scope: 'runner' });
+      const runner = await putNewRunner(deps, { id: row.id, name, labels, slots: slots ?? null });
+      await audit(deps, who(request), 'runner.enrol', name, { runner_id: row.id });
       return reply.code(201).send({ ...present(runner, 0), token: key });
     },
   );

@@ -1,7 +1,7 @@
 /** Free settings by key, and the provider keys among them, masked. Limits of the fleet have a route that checks them. */
 import { z } from 'zod';
 import { refuse } from '../../contract/errors.ts';
-import { fleetSettings } from '../../contract/limits.ts';
+import { isFleetSetting } from '../../contract/limits.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import { iso, MessageBody, orNotFound, orRefuse, type RouteModule, who } from '../route.ts';
@@ -10,7 +10,6 @@ import { storeCredential } from './credentials.ts';
 const tags = ['Settings'];
 const Setting = z.object({ key: z.string(), value: z.string(), updated_at: z.string() });
 const KeyParams = z.object({ key: z.string().regex(/^[\w.:-]{1,200}$/, 'letters, digits and . : _ -') });
-const obeyed: readonly string[] = Object.values(fleetSettings);
 
 const providers = { anthropic: 'anthropic_api_key', openai: 'openai_api_key', gemini: 'gemini_api_key' } as const;
 const ProviderParams = z.object({ provider: z.enum(['anthropic', 'openai', 'gemini']) });
@@ -104,7 +103,7 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const { key } = request.params;
-      if (obeyed.includes(key))
+      if (isFleetSetting(key))
         orRefuse(
           refuse(
             'invalid',

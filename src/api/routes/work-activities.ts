@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { AgentRow } from '../../contract/agent.ts';
 import type { ListExecutions } from '../../store/store.ts';
 import { type ActivityBody, activityOf, activityStates, activityTypes, toolActivityOf } from '../present/activity.ts';
-import type { ToolCall } from '../present/transcript.ts';
+import { callMs, type ToolCall } from '../present/transcript.ts';
 import { listedChars } from '../read-execution.ts';
 import { readTools } from '../read-log.ts';
 import { type ApiDeps, findAgent, iso, NameParams, orNotFound, type RouteModule } from '../route.ts';
@@ -153,10 +153,7 @@ const presentCall = (c: ToolCall) => ({
   success: c.success,
   started_at: c.started_at,
   ended_at: c.ended_at,
-  duration_ms:
-    c.started_at === null || c.ended_at === null
-      ? null
-      : Math.max(0, Date.parse(c.ended_at) - Date.parse(c.started_at)),
+  duration_ms: callMs(c),
 });
 
 const readActivities = async (

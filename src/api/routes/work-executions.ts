@@ -11,7 +11,15 @@ import { cleanText } from '../../contract/text.ts';
 import { cancel } from '../../flow/cancel.ts';
 import { audit } from '../../record/audit.ts';
 import { presentWhy } from '../present/why.ts';
-import { findExecution, listExecutions, readAttempts, readBody, waitsOf } from '../read-execution.ts';
+import {
+  type Asked,
+  findAsked,
+  findExecution,
+  listExecutions,
+  readAttempts,
+  readBody,
+  waitsOf,
+} from '../read-execution.ts';
 import { type ApiDeps, findAgent, IdParams, NameParams, orNotFound, Refused, type RouteModule, who } from '../route.ts';
 import { AgentExecutionParams, Limit, statusList } from './work-params.ts';
 
@@ -101,7 +109,7 @@ export const workExecutions: RouteModule = (deps) => async (app) => {
   );
 
   const why = async (request: Asked) => {
-    const row = await found(deps, request);
+    const row = await findAsked(deps, request);
     const [waits, attempts] = await Promise.all([waitsOf(deps, [row]), readAttempts(deps, row.id)]);
     return presentWhy(row, waits[row.id] ?? null, attempts);
   };
@@ -117,7 +125,7 @@ export const workExecutions: RouteModule = (deps) => async (app) => {
   );
 
   const terminate = async (request: Asked & { body: z.infer<typeof TerminateBody> }) => {
-    const row = await found(deps, request);
+    const row = await findAsked(deps, request);
     const principal = who(request);
     if (!(await mayStop(deps, row, principal)))
       throw new Refused(refuse('forbidden', 'An agent may stop only what it runs itself or has called.'));
@@ -148,15 +156,4 @@ const mayStop = async (deps: ApiDeps, row: ExecutionRow, principal: Principal): 
   const parent =
     row.parent_execution_id === null ? null : await deps.store.read('execution', { id: row.parent_execution_id });
   return parent?.agent_id === principal.agentId;
-};
-
-interface Asked {
-  principal: Parameters<typeof who>[0]['principal'];
-  params: { id: string; name?: string };
-}
-
-const found = async (deps: ApiDeps, request: Asked) => {
-  const { id, name } = request.params;
-  const agent = name === undefined ? null : await findAgent(deps, { principal: request.principal, params: { name } });
-  return findExecution(deps, id, who(request), agent);
 };

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { isTerminal } from '../../contract/execution.ts';
 import type { Tails } from '../../record/tails.ts';
 import type { OpenRequests } from '../open-requests.ts';
-import { findExecution } from '../read-execution.ts';
+import { type Asked, findAsked } from '../read-execution.ts';
 import { followLog, readLog } from '../read-log.ts';
-import { type ApiDeps, findAgent, IdParams, type RouteModule, who } from '../route.ts';
+import { IdParams, type RouteModule } from '../route.ts';
 import { dataFrame, openSse } from '../sse.ts';
 import { AgentExecutionParams } from './work-params.ts';
 
@@ -26,7 +26,7 @@ export const workLog =
   (deps) =>
   async (app) => {
     const log = async (request: Asked & { query: z.infer<typeof LogQuery> }) => {
-      const row = await found(deps, request);
+      const row = await findAsked(deps, request);
       return {
         execution_id: row.id,
         ...(await readLog(deps, row.id, { entries: request.query.limit, bytes: logBytes })),
@@ -41,7 +41,7 @@ export const workLog =
     );
 
     const stream = async (request: Asked, reply: FastifyReply) => {
-      const row = await found(deps, request);
+      const row = await findAsked(deps, request);
       const gone = open.signalOf(reply);
       const sse = openSse(reply);
       try {
@@ -72,14 +72,3 @@ export const workLog =
       stream,
     );
   };
-
-interface Asked {
-  principal: Parameters<typeof who>[0]['principal'];
-  params: { id: string; name?: string };
-}
-
-const found = async (deps: ApiDeps, request: Asked) => {
-  const { id, name } = request.params;
-  const agent = name === undefined ? null : await findAgent(deps, { principal: request.principal, params: { name } });
-  return findExecution(deps, id, who(request), agent);
-};

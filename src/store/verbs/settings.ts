@@ -1,15 +1,13 @@
 /** Settings that people change at run time. A fleet limit acts at the next claim and ends nothing. */
-import { fleetSettings } from '../../contract/limits.ts';
+import { isFleetSetting } from '../../contract/limits.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 import { tell } from './events.ts';
 import { takeResumes } from './take-resumes.ts';
 
-const obeyed: readonly string[] = Object.values(fleetSettings);
-
 export const putSetting: WriteVerb<'put_setting'> = async (tx, { key, value }) => {
   await tx.db.deleteFrom('settings').where('key', '=', key).execute();
   if (value !== null) await tx.db.insertInto('settings').values({ key, value, updated_at: tx.at.now }).execute();
-  if (obeyed.includes(key)) {
+  if (isFleetSetting(key)) {
     await tell(tx, { type: 'limits.changed', data: { key, value } });
     tx.stirred.limits_changed = true;
     tx.stirred.claimable = true;
