@@ -70,7 +70,10 @@ export const settings = {
     default: String(limits.durableQueueTimeoutS.default),
     about: 'The same for work nobody holds a connection for.',
   },
-  DROVER_RUNNER_SLOTS: { default: '', about: 'Live processes per runner; empty = fleet limit + call depth.' },
+  DROVER_RUNNER_SLOTS: {
+    default: '',
+    about: 'Live processes per runner; empty = the fleet limit as it is at the time + call depth.',
+  },
   DROVER_MAX_CALL_DEPTH: { default: String(limits.callDepth.default), about: 'How deep agents may call agents.' },
   DROVER_RUNNER_GRACE_S: {
     default: String(limits.runnerGraceS.default),

@@ -17,8 +17,8 @@ export const attemptTokenHeader = 'x-drover-attempt-token';
 export const runnerRetiredExit = 75;
 
 export const RunnerRoom = z.object({
-  /** Places for live processes in all (DROVER_RUNNER_SLOTS). */
-  slots: z.number().int().min(1),
+  /** Places for live processes in all (DROVER_RUNNER_SLOTS); null = not set: the fleet limit as it is now, plus the depth of calls. */
+  slots: z.number().int().min(1).nullable(),
   memory_total: z.number().int(),
   memory_available: z.number().int(),
   disk_total: z.number().int(),

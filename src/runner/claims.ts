@@ -29,7 +29,8 @@ export const startClaims = (p: {
   server: ServerClient;
   kernel: Kernel;
   home: string;
-  slots: number;
+  /** Null: the server gives what its fleet limit has room for. */
+  slots: number | null;
   /** Read for each poll: the place of the cgroups may change with the holder. */
   host: () => HostFacts;
   begin(claim: ClaimedWork): void;
@@ -40,7 +41,7 @@ export const startClaims = (p: {
   let failures = 0;
 
   const once = async (): Promise<void> => {
-    const max = Math.max(0, Math.min(atOnce, p.slots - p.roster.live()));
+    const max = p.slots === null ? atOnce : Math.max(0, Math.min(atOnce, p.slots - p.roster.live()));
     const own = new AbortController();
     poll = max === 0 ? own : null;
     const request: ClaimRequest = {

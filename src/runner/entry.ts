@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, readConfig, runnerEnvironment } from '../config.ts';
 import { Fault } from '../contract/errors.ts';
-import { limits } from '../contract/limits.ts';
 import { runnerRetiredExit } from '../contract/runner-protocol.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { systemRandom, timeOrderedIds } from '../kernel/ids.ts';
@@ -51,7 +50,7 @@ const main = async () => {
     home: config.home,
     serverUrl,
     token,
-    slots: config.runnerSlots ?? (config.agentCallLimit ?? limits.agentCallLimit.default) + config.maxCallDepth,
+    slots: config.runnerSlots,
     agentUser: config.agentUser,
     claudeBin: config.claudeBin,
     packagedClaude: existsSync(packaged) ? packaged : null,

@@ -35,8 +35,8 @@ export interface RunnerOptions {
   serverUrl: string;
   /** Read for each request: a key may be replaced while agents run. */
   token: () => string;
-  /** Places for live processes. */
-  slots: number;
+  /** Places for live processes; null = as many as the fleet limit and the depth of calls ask for. */
+  slots: number | null;
   agentUser: string | null;
   claudeBin: string | null;
   packagedClaude: string | null;

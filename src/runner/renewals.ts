@@ -24,7 +24,7 @@ export const startRenewals = (p: {
   server: ServerClient;
   kernel: Kernel;
   home: string;
-  slots: number;
+  slots: number | null;
   leaving: AbortSignal;
   /** Called each round, also while the server is away. */
   onRound(): void;

@@ -3,7 +3,7 @@ import { readFile, statfs } from 'node:fs/promises';
 import type { RunnerRoom } from '../contract/runner-protocol.ts';
 import { sizeIn } from './launchers/proc.ts';
 
-export const readRoom = async (home: string, slots: number): Promise<RunnerRoom> => {
+export const readRoom = async (home: string, slots: number | null): Promise<RunnerRoom> => {
   const [memory, disk] = await Promise.all([readFile('/proc/meminfo', 'utf8').catch(() => ''), statfs(home)]);
   return {
     slots,

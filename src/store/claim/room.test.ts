@@ -29,7 +29,8 @@ describe('room', () => {
           fc.array(fc.nat({ max: 6 }), { maxLength: 40 }),
           (maxDepth, spare, gb, wanted) => {
             const w = claimWorld([claimAgent('a', { memory_bytes: gb * GB })], { maxDepth });
-            const runner = claimRunner('r', { slots: maxDepth + 1 + spare });
+            const slots = maxDepth + 1 + spare;
+            const runner = claimRunner('r', { slots });
             let deepest = -1;
             for (const depth of wanted) {
               // A row at depth d is there only because one at d - 1 called it.
@@ -39,7 +40,7 @@ describe('room', () => {
               deepest = Math.max(deepest, depth);
             }
             if (deepest < maxDepth) expect(roomReason(w, at(deepest + 1), runner)).toBeNull();
-            expect(w.live.runner.get('r') ?? 0).toBeLessThanOrEqual(runner.slots);
+            expect(w.live.runner.get('r') ?? 0).toBeLessThanOrEqual(slots);
           },
         ),
       );

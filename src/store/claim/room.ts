@@ -32,7 +32,7 @@ const memoryBinds = (w: World, c: Candidate, r: ClaimRunner): boolean => {
 export const roomReason = (w: World, c: Candidate, r: ClaimRunner): RoomReason | null => {
   if (memoryBinds(w, c, r)) return 'memory';
   if (!c.nested && r.disk_available < w.diskFloorBytes) return 'disk';
-  if (count(w.live.runner, r.id) + levelsBelow(w, c) >= r.slots) return 'runner_room';
+  if (count(w.live.runner, r.id) + levelsBelow(w, c) >= (r.slots ?? w.fleetCap + w.maxDepth)) return 'runner_room';
   return null;
 };
 

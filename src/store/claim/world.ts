@@ -29,7 +29,8 @@ export interface ClaimCredential {
 /** A runner that was seen lately, with the room it told of. */
 export interface ClaimRunner {
   id: string;
-  slots: number;
+  /** Null: not set by hand, so a raised fleet limit finds its places at once. */
+  slots: number | null;
   memory_total: number;
   memory_available: number;
   disk_available: number;

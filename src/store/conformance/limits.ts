@@ -91,6 +91,23 @@ export const limitsConformance = (open: OpenEngine): void => {
   });
   afterEach(() => h.end());
 
+  it(
+    verifies(
+      'R19',
+      'D6',
+    )('a runner that names no places has those of the fleet limit as it is, also after it is raised'),
+    async () => {
+      const own = { slots: null };
+      h.limits.agent_call_limit = 2;
+      await h.agent('wide', { max_parallel_tasks: 10 });
+      for (let i = 0; i < 6; i++) await h.submit('wide');
+      expect(await h.claim(8, { room: own })).toHaveLength(2);
+      await h.write('put_setting', { key: 'agent_call_limit', value: '5' });
+      expect(await h.claim(8, { room: own })).toHaveLength(3);
+      expect(await h.claim(8, { room: own })).toEqual([]);
+    },
+  );
+
   describe('reasons', () => {
     for (const reason of waitReasons) {
       const make = binding[reason];

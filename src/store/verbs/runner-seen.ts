@@ -14,11 +14,12 @@ const find = statement<{ id: string }, RunnerAbout & { room: string | null; seen
     .where('id', '=', s.id)
     .$castTo<RunnerAbout & { room: string | null; seen_steady: number | null }>(),
 );
-const touch = statement<{ id: string; room: string; slots: number; now: number; steady: number }, unknown>((db, s) =>
-  db
-    .updateTable('runners')
-    .set({ room: s.room, slots: s.slots, last_seen: s.now, seen_steady: s.steady })
-    .where('id', '=', s.id),
+const touch = statement<{ id: string; room: string; slots: number | null; now: number; steady: number }, unknown>(
+  (db, s) =>
+    db
+      .updateTable('runners')
+      .set({ room: s.room, slots: s.slots, last_seen: s.now, seen_steady: s.steady })
+      .where('id', '=', s.id),
 );
 const describe = statement<RunnerAbout & { id: string }, unknown>((db, s) =>
   db
