@@ -119,6 +119,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   });
   let claims: ReturnType<typeof startClaims> | null = null;
 
+  let replaced = false;
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
     stopped ??= (async () => {
@@ -128,6 +129,9 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
       renewals.stop();
       leaving.abort(new Error('the runner leaves'));
       await work.idle();
+      // A holder without agents has nothing to keep: nothing is left behind, and the next start has its own version.
+      if (!replaced)
+        await launcher.retireHolder().catch((error) => log.warn('the holder was not asked to leave', { error }));
       launcher.close();
       await server.close();
       single.release();
@@ -136,7 +140,10 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     return stopped;
   };
 
-  retire = () => void stop().then(hasRetired);
+  retire = () => {
+    replaced = true;
+    void stop().then(hasRetired);
+  };
   if (asked) retire();
 
   const found = await recover(parts, work);

@@ -85,12 +85,10 @@ describe('kill -9', () => {
   });
 
   it('a stop with nothing running leaves no process behind', async () => {
-    drover = await install();
-    await drover.until(
-      'the runner is there',
-      async () => drover.pids('server/runner'),
-      (p) => p.length > 0,
-    );
+    const run = await gated();
+    run.release();
+    await drover.ended(run.id);
+    expect(drover.pids('server/holder')).toHaveLength(1);
     expect(await drover.stop()).toBe(0);
     await drover.until(
       'all are gone',
