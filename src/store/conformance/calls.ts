@@ -174,7 +174,7 @@ export const callsConformance = (open: OpenEngine): void => {
         const before = (await h.read('executions', { limit: 99 })).length;
         expect(await h.ask('a', {}, caller(three))).toMatchObject({
           code: 'inter_agent_depth_exceeded',
-          detail: { depth: 3, max_depth: 2 },
+          details: { depth: 3, max_depth: 2 },
         });
         expect(await h.read('executions', { limit: 99 })).toHaveLength(before);
         const { stirred } = await h.written('cancel', { execution_id: one.execution.id, by: 'user:1', reason: null });

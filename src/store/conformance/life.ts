@@ -46,7 +46,7 @@ export const lifeConformance = (open: OpenEngine): void => {
       for (let i = 0; i < 3; i++) await h.submit('b', { class: i % 2 ? 'batch' : 'interactive' });
       expect(await h.ask('b')).toMatchObject({
         code: 'backlog_full',
-        detail: { agent: 'b', queue_length: 3 },
+        details: { queue_length: 3, max_backlog_depth: 3 },
       });
       await h.claim();
       await h.submit('b');

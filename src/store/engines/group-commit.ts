@@ -28,7 +28,6 @@ const verbNamed = (name: string): AnyVerb => {
 
 export const groupCommit = (handle: SqliteHandle) => {
   const db = kyselyOn(handle);
-  const engine = handle;
   const exec = (sql: string) => void handle.run(sql, []);
   const run: Tx['run'] = async (sql, parameters) => handle.run(sql, parameters);
   const lastEvent = () => handle.run<{ id: number | null }>('select max(id) as id from events', []).rows[0]?.id ?? 0;
@@ -40,7 +39,7 @@ export const groupCommit = (handle: SqliteHandle) => {
       exec('RELEASE verb');
       return { ok: true, value };
     } catch (error) {
-      forget(engine);
+      forget(handle);
       // A full disk rolls the whole transaction back by itself: nothing of this batch is left then.
       if (!handle.db.isTransaction || isBroken(error)) throw error;
       exec('ROLLBACK TO verb');
@@ -60,7 +59,7 @@ export const groupCommit = (handle: SqliteHandle) => {
           odd: (what, error) =>
             void odd.push(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : error}`),
           db,
-          engine,
+          engine: handle,
           run,
           at: { now: args.now, steady: args.steady },
           stirred,
@@ -82,7 +81,7 @@ export const groupCommit = (handle: SqliteHandle) => {
       for (const o of outcomes) if (o.ok) o.stirred.last_event = last;
       return outcomes;
     } catch (error) {
-      forget(engine);
+      forget(handle);
       if (handle.db.isTransaction) handle.db.exec('ROLLBACK');
       return orders.map(() => ({ ok: false, error }));
     }

@@ -2,7 +2,7 @@
 import type { ExecutionClass } from '../../contract/execution.ts';
 import { statement } from '../statement.ts';
 import type { ReadTx, Tx } from '../tx.ts';
-import { meta, putMeta } from './fleet-settings.ts';
+import { meta, putMeta } from './meta.ts';
 
 export interface ClaimState {
   /** Nested claims, resumes among them, since the last claim of a root (F15). */

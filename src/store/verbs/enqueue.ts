@@ -88,22 +88,16 @@ const parentOf = async (tx: Tx, args: EnqueueArgs): Promise<Row | null | Refusal
   return parent;
 };
 
-const tooDeep = (depth: number, max_depth: number): Refusal => {
-  const message = `This call would be at depth ${depth}; at most ${max_depth} is allowed.`;
-  return refuse('inter_agent_depth_exceeded', message, {
+const tooDeep = (depth: number, max_depth: number): Refusal =>
+  refuse('inter_agent_depth_exceeded', `This call would be at depth ${depth}; at most ${max_depth} is allowed.`, {
     details: { depth, max_depth },
-    detail: { error: 'inter_agent_depth_exceeded', depth, max_depth, message },
   });
-};
 
-const overBacklog = (agent: string, queue_length: number): Refusal => {
-  const message = `The backlog of ${agent} is full: ${queue_length} executions wait.`;
-  return refuse('backlog_full', message, {
+const overBacklog = (agent: string, queue_length: number, max_backlog_depth: number): Refusal =>
+  refuse('backlog_full', `The backlog of ${agent} is full: ${queue_length} executions wait.`, {
     retryAfterMs: 5_000,
-    details: { queue_length },
-    detail: { error: 'backlog_full', agent, queue_length, retry_after: 5, message },
+    details: { queue_length, max_backlog_depth },
   });
-};
 
 export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
   const { request, idempotency, caller } = args;
@@ -118,8 +112,9 @@ export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
   const parent = await parentOf(tx, args);
   if (isRefusal(parent)) return parent;
   if (!caller) {
-    const waiting = await backlogFull(tx, agent.id, agent.max_backlog_depth ?? limits.maxBacklogDepth.default);
-    if (waiting !== null) return overBacklog(agent.name, waiting);
+    const bound = agent.max_backlog_depth ?? limits.maxBacklogDepth.default;
+    const waiting = await backlogFull(tx, agent.id, bound);
+    if (waiting !== null) return overBacklog(agent.name, waiting, bound);
   }
   const place = await placeFor(tx, {
     request,

@@ -7,21 +7,6 @@ import type { ReadTx, ReadVerb } from '../tx.ts';
 const settingOf = statement<{ key: string }, { value: string }>((db, s) =>
   db.selectFrom('settings').select('value').where('key', '=', s.key),
 );
-const metaOf = statement<{ key: string }, { value: string }>((db, s) =>
-  db.selectFrom('meta').select('value').where('key', '=', s.key),
-);
-const metaPut = statement<{ key: string; value: string }, unknown>((db, s) =>
-  db
-    .insertInto('meta')
-    .values({ key: s.key, value: s.value })
-    .onConflict((c) => c.column('key').doUpdateSet((eb) => ({ value: eb.ref('excluded.value') }))),
-);
-
-export const meta = async (tx: ReadTx, key: string): Promise<string | null> =>
-  (await metaOf(tx, { key })).rows[0]?.value ?? null;
-export const putMeta = async (tx: ReadTx, key: string, value: string): Promise<void> => {
-  await metaPut(tx, { key, value });
-};
 
 const stored = async (tx: ReadTx, key: string, bounds: { min: number; max: number }): Promise<number | null> => {
   const n = Number((await settingOf(tx, { key })).rows[0]?.value ?? Number.NaN);

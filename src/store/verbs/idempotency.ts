@@ -39,11 +39,11 @@ export const seenBefore = async (tx: Tx, key: Key): Promise<Row | Refusal | null
   const found = (await find(tx, key)).rows[0];
   if (!found || tx.at.steady - found.stored_steady >= limits.idempotencyMs) return null;
   if (found.body_hash === key.body_hash) return executionById(tx, found.execution_id);
-  const message = `The idempotency key was used with another body; it belongs to execution ${found.execution_id}.`;
-  return refuse('idempotency_conflict', message, {
-    executionId: found.execution_id,
-    detail: { error: 'idempotency_conflict', message, execution_id: found.execution_id },
-  });
+  return refuse(
+    'idempotency_conflict',
+    `The idempotency key was used with another body; it belongs to execution ${found.execution_id}.`,
+    { executionId: found.execution_id },
+  );
 };
 
 export const remember = async (tx: Tx, key: Key, execution_id: string): Promise<void> => {

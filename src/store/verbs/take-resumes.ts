@@ -14,7 +14,7 @@ import { loadQueue, pendingResumes } from './claim-queue.ts';
 import { type ClaimState, saveClaimState } from './claim-state.ts';
 import { loadWorld } from './claim-world.ts';
 import { tell } from './events.ts';
-import { meta, putMeta } from './fleet-settings.ts';
+import { meta, putMeta } from './meta.ts';
 
 /** A root that is due and does not come (its runner went away) holds resumes up no longer than this. */
 const rootDueMs = 1_000;
