@@ -4,9 +4,9 @@
  * and their endings are its and the holder's, not ours.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runnerRetiredExit } from '../contract/runner-protocol.ts';
 import { runnerSocket } from '../kernel/home-sockets.ts';
 import type { Kernel } from '../kernel/kernel.ts';
@@ -24,8 +24,27 @@ const whenGone = (socketPath: string, call: () => void): void => {
   socket.on('close', call);
 };
 
+/** Its last words, for whoever reads the server's log: why it leaves at once is often a wrong setting. */
+const lastLine = (file: string): string => {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const end = Buffer.alloc(Math.min(size, 2_048));
+  try {
+    const fd = openSync(file, 'r');
+    readSync(fd, end, 0, end.length, size - end.length);
+    closeSync(fd);
+  } catch {
+    return '';
+  }
+  return end.toString().trimEnd().split('\n').at(-1) ?? '';
+};
+
 /** Rotated at start: one old file is kept. */
 const logBytes = 16 * 1024 * 1024;
+const openLog = (file: string): number => {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytes) renameSync(file, `${file}.1`);
+  return openSync(file, 'a', 0o600);
+};
 
 export const startLocalRunner = (
   kernel: Kernel,
@@ -45,14 +64,14 @@ export const startLocalRunner = (
   const logFile = join(p.home, 'log', 'runner.log');
 
   const start = () => {
-    if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > logBytes) renameSync(logFile, `${logFile}.1`);
-    const out = openSync(logFile, 'a', 0o600);
+    const out = openLog(logFile);
     const began = kernel.clock.steady();
     child = spawn(p.node, [...p.nodeArgs, p.entry], {
       detached: true,
       stdio: ['ignore', out, out],
       env: { ...p.env, DROVER_HOME: p.home, DROVER_SERVER_URL: p.serverUrl },
     });
+    closeSync(out);
     child.on('error', (error) => kernel.log.error('the runner could not be started', { error }));
     child.on('exit', (code, signal) => {
       child = null;
@@ -65,7 +84,13 @@ export const startLocalRunner = (
       // Quick deaths are spaced out, up to 10 s; one that had lived a minute is replaced at once.
       failures = kernel.clock.steady() - began > 60_000 ? 0 : failures + 1;
       const waitMs = failures === 0 ? 0 : Math.min(10_000, 100 * 2 ** failures);
-      kernel.log.warn('the runner ended; it is started again', { code, signal, in_ms: waitMs, log: logFile });
+      kernel.log.warn('the runner ended; it is started again', {
+        code,
+        signal,
+        in_ms: waitMs,
+        last_line: lastLine(logFile),
+        log: logFile,
+      });
       cancelRestart = kernel.clock.after(waitMs, start);
     });
   };
