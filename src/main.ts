@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from './api/app.ts';
-import { ensureOwner } from './api/first-start.ts';
+import { ensureOwner, ownerName } from './api/first-start.ts';
 import { type Config, ConfigError, readConfig, runnerEnvironment } from './config.ts';
 import { Fault } from './contract/errors.ts';
 import { limits } from './contract/limits.ts';
@@ -23,16 +23,20 @@ import { commit } from './record/commit.ts';
 import { createEndings } from './record/endings.ts';
 import { createFeed } from './record/feed.ts';
 import { createFleetLimits } from './record/fleet-limits.ts';
+import { agentUser } from './runner/launchers/agent-user.ts';
 import { bootId, isAlive } from './runner/launchers/proof.ts';
 import { prepareHome } from './server/home.ts';
 import { startLocalRunner } from './server/local-runner.ts';
 import { openStore } from './store/open.ts';
+import type { Store } from './store/store.ts';
 
 /** How long Ctrl-C waits for requests under way and for the runner to hand over. */
 const drainMs = 5_000;
 
 const start = async (config: Readonly<Config>) => {
   const log = jsonLog(config.logLevel, (line) => process.stderr.write(line), systemClock().now);
+  // Also read by the runner, which would say it in its log alone, again and again.
+  agentUser(config.agentUser);
   prepareHome(config.home);
   const store = await openStore({ home: config.home, log });
   const clock = systemClock(await store.read('clock_high_water', {}));
@@ -106,6 +110,13 @@ const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fa
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
+const liveAgents = async (store: Store): Promise<number> => {
+  const { fleet } = await store.read('occupancy', {
+    limits: { agent_call_limit: 1, max_depth: 1, memory_floor: 0, disk_floor_bytes: 0 },
+  });
+  return fleet.running + fleet.waiting;
+};
+
 const main = async () => {
   const config = readConfig();
   const s = await start(config);
@@ -116,10 +127,7 @@ const main = async () => {
       process.exit(130);
     }
     leaving = true;
-    const { fleet } = await s.store.read('occupancy', {
-      limits: { agent_call_limit: 1, max_depth: 1, memory_floor: 0, disk_floor_bytes: 0 },
-    });
-    const live = fleet.running + fleet.waiting;
+    const live = await liveAgents(s.store);
     say(
       live === 0
         ? 'Stopping. No agent runs.'
@@ -134,10 +142,18 @@ const main = async () => {
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void leave());
+  const owner = await s.store.read('user_by_name', { username: ownerName });
+  const goingOn = await liveAgents(s.store);
   say(`Drover is ready: ${s.url}`);
-  say(`  sign in   with the token in ${join(config.home, 'owner.token')} at the first visit`);
+  if (goingOn > 0)
+    say(`  goes on   ${goingOn} ${goingOn === 1 ? 'agent' : 'agents'} that ran when the server before this one left`);
+  say(
+    owner?.password_hash == null
+      ? `  sign in   the first visit asks for the token in ${join(config.home, 'owner.token')}`
+      : `  sign in   as ${ownerName}, with the password of the first visit`,
+  );
   say('  try it    bin/drover demo (five agents that end in five ways; needs no key)');
-  say('  stop      Ctrl-C; agents that run stay with the holder and are picked up by the next start');
+  say('  stop      Ctrl-C; agents that run go on under the holder, and the next start picks them up');
 };
 
 main().catch((error) => {
