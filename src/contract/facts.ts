@@ -85,6 +85,15 @@ export const SpawnError = z.object({
 });
 export type SpawnError = z.infer<typeof SpawnError>;
 
+/** One line of the kernel's log or of a memory guard's that names a process or a cgroup of the run. */
+export const LoggedKill = z.object({
+  by: z.enum(['kernel_cgroup', 'kernel_host', 'earlyoom', 'systemd_oomd']),
+  /** `leader`: the very process. `other`: another one of the run. `all`: the whole cgroup. */
+  victim: z.enum(['leader', 'other', 'all']),
+  line: text,
+});
+export type LoggedKill = z.infer<typeof LoggedKill>;
+
 export const MemoryFacts = z.object({
   /** What held the limit: a cgroup, the RSS watch, or nothing. */
   held_by: z.enum(['cgroup_v2', 'cgroup_v1', 'systemd', 'rss_watch', 'none']),
@@ -93,8 +102,21 @@ export const MemoryFacts = z.object({
   oom_kills_before: z.number().int().nullable(),
   oom_kills_after: z.number().int().nullable(),
   oom_group_kills: z.number().int().nullable(),
+  /** v2: victims that stood in the run's own directory, where its leader does; what a CLI puts below it is not among them. */
+  oom_kills_local: z.number().int().nullish(),
   host_oom_kills_before: z.number().int().nullable(),
   host_oom_kills_after: z.number().int().nullable(),
+  /** What the host's logs tell of this run's processes. Null = not readable, or nothing spoke for looking there. */
+  logged_kills: z.array(LoggedKill).nullish(),
+  /** Waiting for memory over the whole run, which ends nothing and slows everything. Null = not measured. */
+  pressure: z
+    .object({
+      /** v2: time in which no process of the run could go on (memory.pressure, `full`). */
+      stalled_ms: z.number().int().nullable(),
+      /** Bytes that were read again soon after they had been given up. */
+      refaulted_bytes: z.number().int().nullable(),
+    })
+    .nullish(),
 });
 export type MemoryFacts = z.infer<typeof MemoryFacts>;
 

@@ -20,7 +20,9 @@ export const Verdict = z.object({
   reset_at: z.number().int().nullable(),
   /** Rendered once; nothing parses it. Empty for success. */
   message: z.string(),
-  attention: z.array(z.enum(['blocked_tools', 'permission_mode_differs', 'tool_oom', 'stragglers', 'work_not_kept'])),
+  attention: z.array(
+    z.enum(['blocked_tools', 'permission_mode_differs', 'tool_oom', 'memory_pressure', 'stragglers', 'work_not_kept']),
+  ),
 });
 export type Verdict = z.infer<typeof Verdict>;
 

@@ -2,7 +2,7 @@
 import type { Cause } from '../contract/causes.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { Verdict } from '../contract/verdict.ts';
-import { toolWasKilled } from './memory-evidence.ts';
+import { memoryPressure, toolWasKilled } from './memory-evidence.ts';
 
 export const attentionOf = (facts: Facts, cause: Cause, permissionMode: string | null): Verdict['attention'] => {
   const out: Verdict['attention'] = [];
@@ -12,7 +12,12 @@ export const attentionOf = (facts: Facts, cause: Cause, permissionMode: string |
   if (facts.stream.cli === 'claude' && permissionMode !== null && reported !== null && reported !== permissionMode)
     out.push('permission_mode_differs');
   if (toolWasKilled(facts, cause === 'oom_killed')) out.push('tool_oom');
+  if (slowedByMemory(cause, facts)) out.push('memory_pressure');
   if ((facts.stragglers ?? 0) > 0) out.push('stragglers');
   if (facts.workspace !== null && facts.workspace.keep_error !== null) out.push('work_not_kept');
   return out;
 };
+
+/** Only where it explains an ending: a run that succeeded at its limit was slow, and nothing more. */
+export const slowedByMemory = (cause: Cause, facts: Facts): boolean =>
+  (cause === 'timed_out' || cause === 'stalled') && memoryPressure(facts) !== null;

@@ -11,14 +11,14 @@ import { type Cause, causes } from '../contract/causes.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Verdict } from '../contract/verdict.ts';
-import { attentionOf } from './attention.ts';
+import { attentionOf, slowedByMemory } from './attention.ts';
 import { type CliTable, tableFor } from './by-cli.ts';
 import { type Ending, endingOf, mechanismOf } from './ending.ts';
 import type { Context, Finding } from './finding.ts';
 import { crashSentence, hostSentence, spawnSentences } from './host-table.ts';
 import { httpFinding } from './http-agent.ts';
 import { signalFinding } from './kill-evidence.ts';
-import { memoryFinding } from './memory-evidence.ts';
+import { memoryFinding, memoryPressure } from './memory-evidence.ts';
 import { renderMessage } from './messages.ts';
 import { notStarted } from './not-started.ts';
 import { findingOf, lineFinding, sentenceIn, spokenLines } from './owned-lines.ts';
@@ -46,10 +46,7 @@ export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict =
     confidence: decisive.confidence,
     tier: decisive.tier,
     // "Nobody knows who killed it" is no evidence beside something that knows.
-    evidence: [...new Set([decisive, ...found.filter((f) => f.cause !== 'killed_unknown')].map((f) => f.why))].slice(
-      0,
-      10,
-    ),
+    evidence: evidenceOf(decisive, found, facts),
     retryable:
       decisive.renews === true || (row.retryable && decisive.retryable !== false && !plainWords(facts, decisive)),
     switch_credential: switchOf(decisive),
@@ -57,6 +54,12 @@ export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict =
     attention: attentionOf(facts, decisive.cause, options.permissionMode ?? null),
   };
   return { ...verdict, message: renderMessage(verdict, facts, ending) };
+};
+
+const evidenceOf = (decisive: Finding, found: readonly Finding[], facts: Facts): string[] => {
+  const whys = [decisive, ...found.filter((f) => f.cause !== 'killed_unknown')].map((f) => f.why);
+  const pressure = slowedByMemory(decisive.cause, facts) ? memoryPressure(facts) : null;
+  return [...new Set([...whys.slice(0, 9), ...(pressure === null ? [] : [pressure])])];
 };
 
 /** What a program of the `command` adapter prints may name a cause; it never makes Drover run the program again. */

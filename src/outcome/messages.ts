@@ -9,8 +9,9 @@ import { type Cause, causes } from '../contract/causes.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { toolKind } from '../evidence/awaits.ts';
+import { slowedByMemory } from './attention.ts';
 import { type Ending, signalNumber } from './ending.ts';
-import { oomDelta } from './memory-evidence.ts';
+import { hostWasShort, oomDelta } from './memory-evidence.ts';
 
 const mib = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
 
@@ -37,8 +38,9 @@ const terminated = (by: string, facts: Facts): string => {
 const sentences: Partial<Record<Cause, (facts: Facts) => string>> = {
   oom_killed: (facts) => {
     const { limit_bytes: limit = null, peak_bytes: peak = null } = facts.memory ?? {};
+    const host = hostWasShort(facts.memory);
     const figures = [limit === null ? '' : `, limit ${mib(limit)}`, peak === null ? '' : `, peak ${mib(peak)}`];
-    return `Killed by the kernel: out of memory${figures.join('')}.`;
+    return `Killed by the kernel: ${host ? 'the host was ' : ''}out of memory${figures.join('')}.`;
   },
   memory_limit: (facts) => {
     const { limit_bytes: limit = null, peak_bytes: peak = null } = facts.memory ?? {};
@@ -58,6 +60,12 @@ const sentences: Partial<Record<Cause, (facts: Facts) => string>> = {
   },
 };
 
+/** The limit of the agent was not what bound it. */
+const hostKill = (cause: Cause, facts: Facts): boolean => cause === 'oom_killed' && hostWasShort(facts.memory);
+
+const pressed = (cause: Cause, facts: Facts): string | null =>
+  slowedByMemory(cause, facts) ? 'It was short of memory all the time: raise resources.memory of the agent.' : null;
+
 /** Names of servers' tools come from outside and may be any word: the CLIs' own are repeated, the evidence names the others. */
 const toolText = (name: string): string =>
   toolKind(name) === 'mcp' ? 'a tool of an MCP server (the evidence names it)' : `the tool ${name}`;
@@ -71,7 +79,8 @@ export const renderMessage = (verdict: Omit<Verdict, 'message'>, facts: Facts, e
   const { title, advice } = causes[cause];
   const sentence = sentences[cause]?.(facts) ?? `${title}.`;
   const reset = verdict.reset_at === null ? '' : ` Reset: ${new Date(verdict.reset_at).toISOString()}.`;
-  const tail = advice === '' ? '' : ` ${advice}`;
+  const tail =
+    ` ${pressed(cause, facts) ?? (hostKill(cause, facts) ? causes.memory_pressure_killed.advice : advice)}`.trimEnd();
   const by = terminator(verdict, facts, ending);
   if (by !== null) return `${terminated(by, facts)} ${sentence}${reset}${tail}`;
   if (cause === 'unknown' && facts.exit_code !== null && facts.exit_code >= 0 && facts.exit_code < 256)

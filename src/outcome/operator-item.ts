@@ -7,7 +7,7 @@ import { type Cause, causes } from '../contract/causes.ts';
 import type { Facts } from '../contract/facts.ts';
 import { itemLimits, type NewOperatorItem } from '../contract/operator.ts';
 import type { Verdict } from '../contract/verdict.ts';
-import { oomDelta } from './memory-evidence.ts';
+import { hostWasShort, oomDelta } from './memory-evidence.ts';
 
 /** A `NewOperatorItem` without its id. */
 type OperatorNotice = Omit<NewOperatorItem, 'id'> & { kind: 'alert' };
@@ -119,6 +119,13 @@ const ofAttention = (verdict: Verdict, facts: Facts, agent: NoticedAgent): Opera
           memoryDetails(facts, agent),
           eventQuietMs,
         );
+      case 'memory_pressure':
+        return notice(
+          'normal',
+          'it was short of memory until its time was up',
+          memoryDetails(facts, agent),
+          eventQuietMs,
+        );
       case 'stragglers':
         return [];
       default:
@@ -139,6 +146,11 @@ const details = (verdict: Verdict, facts: Facts, agent: NoticedAgent): string[] 
 };
 
 const memoryDetails = (facts: Facts, agent: NoticedAgent): string[] => {
+  if (hostWasShort(facts.memory) && agent.memory_bytes !== null)
+    return [
+      `peak ${size(facts.memory?.peak_bytes ?? null)} of its limit ${size(agent.memory_bytes)}: the host itself was short`,
+      'Setting: the fleet limit (PUT /api/fleet/limits), or more memory for the host',
+    ];
   const limit = facts.memory?.limit_bytes ?? agent.memory_bytes;
   const now = agent.memory_bytes === null ? 'it has none, so the host is the limit' : `now ${size(agent.memory_bytes)}`;
   const twice =

@@ -11,6 +11,7 @@ const attentions: Record<string, string> = {
   blocked_tools: 'Some tools were denied to it: see allowed_tools and permission_mode of the agent.',
   permission_mode_differs: 'Its CLI ran with another permission mode than the agent asks for.',
   tool_oom: 'The kernel killed one of its tools for memory; the agent itself went on.',
+  memory_pressure: 'It spent its time short of memory: raise resources.memory of the agent.',
   stragglers: 'Processes of it outlived it and were ended.',
   work_not_kept: 'Its work could not be kept: see the workspace.',
 };

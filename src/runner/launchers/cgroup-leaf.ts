@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { MemoryFacts } from '../../contract/facts.ts';
 import type { CgroupPlace } from './cgroup-place.ts';
 import { counter, readText } from './proc.ts';
 
@@ -67,9 +68,12 @@ export const makeLeaf = (place: CgroupPlace, name: string, limits: LeafLimits): 
   }
 };
 
-interface LeafCounters {
+export interface LeafCounters {
   oom_kills: number | null;
   oom_group_kills: number | null;
+  /** Of processes in this very directory. */
+  oom_kills_local: number | null;
+  pressure: NonNullable<MemoryFacts['pressure']>;
   peak_bytes: number | null;
   limit_bytes: number | null;
 }
@@ -84,12 +88,30 @@ const limit = (path: string): number | null => {
   return value !== null && value < 2 ** 60 ? value : null;
 };
 
+/** x86-64 and most of arm64; where pages are larger, less is told than was. */
+const pageBytes = 4096;
+/** `workingset_refault` alone before kernel 5.9. */
+const refaulted = (stat: string | null, prefix: string): number | null => {
+  const of = (name: string) => counter(stat, `${prefix}workingset_refault${name}`);
+  const pages = of('_file') ?? of('');
+  return pages === null ? null : (pages + (of('_anon') ?? 0)) * pageBytes;
+};
+
+/** `full avg10=0.00 avg60=0.00 avg300=0.00 total=22502`, in µs. */
+const stalledMs = (pressure: string | null): number | null => {
+  const total = /^full .*\btotal=(\d+)$/m.exec(pressure ?? '')?.[1];
+  return total === undefined ? null : Math.round(Number(total) / 1000);
+};
+
 export const readCounters = (leaf: Leaf): LeafCounters => {
   const at = (name: string) => join(leaf.memory, name);
+  const stat = readText(at('memory.stat'));
   if (leaf.kind === 'v1')
     return {
       oom_kills: counter(readText(at('memory.oom_control')), 'oom_kill'),
       oom_group_kills: null,
+      oom_kills_local: null,
+      pressure: { stalled_ms: null, refaulted_bytes: refaulted(stat, 'total_') },
       peak_bytes: number(at('memory.max_usage_in_bytes')),
       limit_bytes: limit(at('memory.limit_in_bytes')),
     };
@@ -97,6 +119,8 @@ export const readCounters = (leaf: Leaf): LeafCounters => {
   return {
     oom_kills: counter(events, 'oom_kill'),
     oom_group_kills: counter(events, 'oom_group_kill'),
+    oom_kills_local: counter(readText(at('memory.events.local')), 'oom_kill'),
+    pressure: { stalled_ms: stalledMs(readText(at('memory.pressure'))), refaulted_bytes: refaulted(stat, '') },
     peak_bytes: number(at('memory.peak')),
     limit_bytes: limit(at('memory.max')),
   };

@@ -91,14 +91,19 @@ describe('a leaf', () => {
     expect(read('run/memory.max')).toBe(String(limits.memory_bytes));
     lay('run', {
       'memory.events': 'low 0\nhigh 0\nmax 12\noom 1\noom_kill 2\noom_group_kill 1\n',
+      'memory.events.local': 'low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n',
       'memory.peak': '67108864\n',
-      'memory.stat': 'anon 4096\nfile 9999\nshmem 1024\n',
+      'memory.stat': 'anon 4096\nfile 9999\nshmem 1024\nworkingset_refault_anon 1\nworkingset_refault_file 9\n',
+      'memory.pressure':
+        'some avg10=1.00 avg60=0.00 avg300=0.00 total=9000000\nfull avg10=0.50 avg60=0.00 avg300=0.00 total=2500000\n',
       'cgroup.procs': '7\n8\n',
     });
     lay('run/below', { 'cgroup.procs': '9\n' });
     expect(readCounters(leaf)).toEqual({
       oom_kills: 2,
       oom_group_kills: 1,
+      oom_kills_local: 1,
+      pressure: { stalled_ms: 2500, refaulted_bytes: 40_960 },
       peak_bytes: 67108864,
       limit_bytes: limits.memory_bytes,
     });
@@ -119,8 +124,20 @@ describe('a leaf', () => {
     lay('mem/run', {
       'memory.oom_control': 'oom_kill_disable 0\nunder_oom 0\noom_kill 3\n',
       'memory.limit_in_bytes': '9223372036854771712\n',
+      'memory.stat': 'workingset_refault_file 1\ntotal_workingset_refault_anon 0\ntotal_workingset_refault_file 5\n',
     });
-    expect(readCounters(leaf)).toMatchObject({ oom_kills: 3, limit_bytes: null, peak_bytes: null });
+    expect(readCounters(leaf)).toMatchObject({
+      oom_kills: 3,
+      oom_kills_local: null,
+      limit_bytes: null,
+      peak_bytes: null,
+      pressure: { stalled_ms: null, refaulted_bytes: 20_480 },
+    });
+    // Kernels before 5.9 count pages of files and of programs as one; before 4.15 not at all.
+    lay('mem/run', { 'memory.stat': 'total_workingset_refault 2\n' });
+    expect(readCounters(leaf).pressure.refaulted_bytes).toBe(8192);
+    lay('mem/run', { 'memory.stat': 'total_rss 0\n' });
+    expect(readCounters(leaf).pressure.refaulted_bytes).toBeNull();
   });
 
   it('whose name is taken is not made, and the one there stays', () => {

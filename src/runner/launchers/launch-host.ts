@@ -8,6 +8,7 @@ import { type AgentUser, agentUser } from './agent-user.ts';
 import { type CgroupPlace, findCgroupPlace } from './cgroup-place.ts';
 import { createHolderClient, type HolderClient } from './holder-client.ts';
 import type { Hello } from './holder-link.ts';
+import type { HostLogs } from './host-kills.ts';
 import { readText } from './proc.ts';
 import type { Spare } from './tear-down.ts';
 import { createWatched, type Watched } from './watched.ts';
@@ -24,6 +25,8 @@ export interface ProcessLauncherOptions {
   stopStepMs?: number;
   /** Null: hold runs as on a host without writable cgroups. Left out: the place is looked for. */
   cgroup?: null;
+  /** Logs of the host that a test recorded. */
+  logs?: HostLogs;
 }
 
 export interface LaunchHost {

@@ -1,11 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { fixture, type HeldBench, heldBench, lives, noCgroup, until } from '../../../test/support/held.ts';
 import { verifies } from '../../../test/support/verifies.ts';
-import type { SpawnError } from '../../contract/facts.ts';
+import { emptyFacts, type SpawnError } from '../../contract/facts.ts';
 import { holderSocket } from '../../kernel/home-sockets.ts';
+import { diagnose } from '../../outcome/diagnose.ts';
+import { type Leaf, readCounters } from './cgroup-leaf.ts';
+import { readKernelLog } from './kernel-log.ts';
 
 let bench: HeldBench;
 afterEach(() => bench.end());
@@ -199,6 +202,7 @@ describe('memory', () => {
   const limit = 64 * 1024 ** 2;
   const why = noCgroup();
   const skip = why ?? 'here it is';
+  const readsKernelLog = readKernelLog() !== null && readlinkSync('/proc/self/ns/pid') === 'pid:[4026531836]';
 
   it.skipIf(why !== null)(
     verifies(
@@ -214,6 +218,14 @@ describe('memory', () => {
       expect(memory.peak_bytes).toBeGreaterThan(limit * 0.9);
       expect(memory.peak_bytes).toBeLessThanOrEqual(limit);
       expect(memory.host_oom_kills_after! - memory.host_oom_kills_before!).toBeGreaterThanOrEqual(1);
+      if (readsKernelLog)
+        expect(memory.logged_kills).toMatchObject([
+          {
+            by: 'kernel_cgroup',
+            victim: 'leader',
+            line: expect.stringContaining(`Killed process ${held.proof.pid} (tail)`),
+          },
+        ]);
       expect(lives(bench.holderPid())).toBe(true);
     },
   );
@@ -230,6 +242,55 @@ describe('memory', () => {
       expect(bench.text('m2', 'stdout')).toBe('tool ended with 137\n');
       const { memory } = await bench.launcher.tearDown('m2', held.dir);
       expect(memory).toMatchObject({ oom_kills_before: 0, oom_kills_after: 1 });
+      if (readsKernelLog) expect(memory.logged_kills).toMatchObject([{ by: 'kernel_cgroup', victim: 'other' }]);
+    },
+  );
+
+  it.skipIf(why !== null || !readsKernelLog)(
+    verifies(
+      'R35',
+      'D17',
+    )(
+      `a tool killed for memory and a leader killed by somebody else: the log tells them apart (needs a cgroup and a readable kernel log; ${skip})`,
+    ),
+    async () => {
+      bench = await heldBench();
+      const held = await bench.run('m4', [fixture('memory-tool-then-killed')], { memory_bytes: limit });
+      const exit = await held.exited;
+      expect(exit.signal).toBe('SIGKILL');
+      const { memory } = await bench.launcher.tearDown('m4', held.dir);
+      expect(memory).toMatchObject({ oom_kills_after: 1, logged_kills: [{ victim: 'other' }] });
+      const verdict = diagnose({ ...emptyFacts('command'), signal: exit.signal, spawned_at: 1, memory });
+      expect(verdict).toMatchObject({ cause: 'killed_unknown', attention: ['tool_oom'] });
+    },
+  );
+
+  it.skipIf(why !== null)(
+    verifies('R35')(
+      `short of memory without a kill: the pages it read again and again are counted (needs a cgroup; ${skip})`,
+    ),
+    async () => {
+      bench = await heldBench();
+      const held = await bench.run('m5', [fixture('memory-thrashes')], { memory_bytes: limit });
+      const { leaf } = JSON.parse(bench.text('m5', 'held.json')) as { leaf: Leaf };
+      await until(() => expect(readCounters(leaf).pressure.refaulted_bytes).toBeGreaterThan(12 * limit));
+      await bench.launcher.stop(held, 'deadline', 'end of test', true);
+      const exit = await held.exited;
+      const { memory } = await bench.launcher.tearDown('m5', held.dir);
+      expect(memory).toMatchObject({ oom_kills_after: 0, limit_bytes: limit });
+      const facts = {
+        ...emptyFacts('command'),
+        signal: exit.signal,
+        stop: { reason: 'deadline' as const, at: 1, detail: null },
+        spawned_at: held.started_at,
+        ended_at: exit.at,
+        timeout_s: 60,
+        memory,
+      };
+      const verdict = diagnose(facts);
+      expect(verdict).toMatchObject({ cause: 'timed_out', attention: ['memory_pressure'] });
+      expect(verdict.evidence.at(-1)).toMatch(/^memory pressure: it read \d+ times its memory again/);
+      expect(verdict.message).toContain('short of memory');
     },
   );
 

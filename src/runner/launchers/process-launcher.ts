@@ -99,7 +99,7 @@ export const createProcessLauncher = async (o: ProcessLauncherOptions): Promise<
     stop: (held, reason, detail, atOnce) => stops.stop(held, reason, detail ?? null, atOnce ?? false),
     stopped: async (dir) => stops.of(dir),
     tearDown: async (attempt, dir) => {
-      const torn = await tearDown(attempt, dir, watches.get(dir)?.peak ?? null, host.spare, host.kernel);
+      const torn = await tearDown(attempt, dir, watches.get(dir)?.peak ?? null, host.spare, host.kernel, o.logs);
       watches.get(dir)?.stop();
       watches.delete(dir);
       stops.forget(dir);

@@ -28,9 +28,10 @@ export const watchRss = (
       const seen = look();
       if (seen === null) return next();
       peak = Math.max(peak ?? 0, seen.rss_bytes);
-      if (seen.rss_bytes <= limitBytes) return next();
       const mib = (bytes: number) => `${Math.round(bytes / 1024 ** 2)} MiB`;
-      over(`${mib(seen.rss_bytes)} in use, limit ${mib(limitBytes)}`);
+      if (seen.rss_bytes > limitBytes) over(`${mib(seen.rss_bytes)} in use, limit ${mib(limitBytes)}`);
+      // On, also then: a stop that failed is asked for again, and to one that is under way this adds nothing.
+      next();
     });
   };
   next();

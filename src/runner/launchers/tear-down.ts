@@ -6,9 +6,11 @@
 import type { MemoryFacts } from '../../contract/facts.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { readRecord, writeRecord } from '../record-file.ts';
-import { files, type HeldRecord, readHeld, TornRecord } from './attempt-files.ts';
+import { files, type HeldRecord, readExit, readHeld, TornRecord } from './attempt-files.ts';
 import { killLeaf, type Leaf, pidsIn, readCounters, removeLeaf } from './cgroup-leaf.ts';
+import { type HostLogs, loggedKills } from './host-kills.ts';
 import { hostOomKills } from './proc.ts';
+import { readStop } from './stop-record.ts';
 import { treeOf } from './tree.ts';
 
 /** A killed process goes in a few ms; one in uninterruptible sleep may never go, and nothing waits for it longer. */
@@ -63,8 +65,16 @@ const remove = async (leaf: Leaf, { clock, log }: Kernel): Promise<void> => {
   log.warn('a cgroup cannot be removed', { dir: leaf.memory });
 };
 
-const memoryFacts = (held: HeldRecord | null, watchedPeak: number | null): MemoryFacts => {
+const memoryFacts = async (
+  dir: string,
+  held: HeldRecord | null,
+  watchedPeak: number | null,
+  logs: HostLogs | undefined,
+): Promise<MemoryFacts> => {
   const counters = held?.leaf ? readCounters(held.leaf) : null;
+  const host = hostOomKills();
+  const [exit, stopped] = [readExit(dir), readStop(dir) !== null];
+  const looked = held && (await loggedKills({ held, exit, counters, hostOomKills: host, stopped }, logs));
   return {
     held_by: held?.held_by ?? 'none',
     limit_bytes: held?.memory_bytes == null ? null : (counters?.limit_bytes ?? held.memory_bytes),
@@ -72,8 +82,11 @@ const memoryFacts = (held: HeldRecord | null, watchedPeak: number | null): Memor
     oom_kills_before: held?.oom_kills_before ?? null,
     oom_kills_after: counters?.oom_kills ?? null,
     oom_group_kills: counters?.oom_group_kills ?? null,
+    oom_kills_local: counters?.oom_kills_local ?? null,
     host_oom_kills_before: held?.host_oom_kills_before ?? null,
-    host_oom_kills_after: hostOomKills(),
+    host_oom_kills_after: host,
+    logged_kills: looked,
+    pressure: counters?.pressure ?? null,
   };
 };
 
@@ -83,6 +96,7 @@ export const tearDown = async (
   watchedPeak: number | null,
   spare: Spare,
   kernel: Kernel,
+  logs?: HostLogs,
 ): Promise<TornRecord> => {
   const held = readHeld(dir);
   const before = readRecord(files(dir).torn, TornRecord);
@@ -92,7 +106,7 @@ export const tearDown = async (
   }
   const seen = await endTree(attempt, held, spare, kernel);
   if (held?.proof) seen.delete(held.proof.pid);
-  const torn = { memory: memoryFacts(held, watchedPeak), stragglers: seen.size };
+  const torn = { memory: await memoryFacts(dir, held, watchedPeak, logs), stragglers: seen.size };
   try {
     writeRecord(files(dir).torn, torn);
   } catch (error) {

@@ -131,6 +131,7 @@ const attentions: Record<string, string> = {
   blocked_tools: 'tools were blocked',
   permission_mode_differs: 'the CLI ran in another permission mode',
   tool_oom: 'a tool was killed: out of memory',
+  memory_pressure: 'it was short of memory all the time',
   stragglers: 'processes outlived it and were ended',
   work_not_kept: 'its work was not kept',
 };
