@@ -14,7 +14,13 @@ import { newTape } from './tape.ts';
 
 type Json = Record<string, unknown>;
 
-const toolItems = new Set(['command_execution', 'file_change', 'mcp_tool_call', 'web_search']);
+const toolItems = new Set(['command_execution', 'file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call']);
+
+/** A refused tool is no item: only the CLI's own log on stderr tells of it (0.171, approval policy `never`). */
+const refused = / ERROR codex_core::tools::router: error=(patch rejected: |approval policy is Never; reject command)/;
+const deniedMost = 100;
+/** Repeated for ever while there is no network: no sign of progress. */
+const waitsForNetwork = 'Reconnecting... waiting for network';
 
 export const codexReader = (textMode = false): EvidenceReader => {
   const tape = newTape();
@@ -65,10 +71,16 @@ export const codexReader = (textMode = false): EvidenceReader => {
         const usage = asRecord(event.usage);
         if (usage)
           facts.usage = {
-            input_tokens: asCount(usage.input_tokens),
+            // As sent, the cached ones are counted among the input.
+            input_tokens: Math.max(
+              0,
+              asCount(usage.input_tokens) -
+                asCount(usage.cached_input_tokens) -
+                asCount(usage.cache_write_input_tokens),
+            ),
             output_tokens: asCount(usage.output_tokens),
             cache_read_tokens: asCount(usage.cached_input_tokens),
-            cache_write_tokens: 0,
+            cache_write_tokens: asCount(usage.cache_write_input_tokens),
           };
         return true;
       }
@@ -84,6 +96,9 @@ export const codexReader = (textMode = false): EvidenceReader => {
       const parsed = stream === 'stdout' ? parseLine(text) : null;
       if (parsed === null || parsed.kind === 'text') {
         if (stream === 'stdout' && textMode) answer.add(text);
+        const no = stream === 'stderr' ? refused.exec(text) : null;
+        if (no && facts.denied_tools.length < deniedMost)
+          facts.denied_tools.push(no[1]!.startsWith('patch') ? 'file_change' : 'command_execution');
         tape.line(stream, text);
         return { event: null, terminal: false, hopeless: false };
       }
@@ -95,7 +110,9 @@ export const codexReader = (textMode = false): EvidenceReader => {
         return { event: null, terminal: ends, hopeless: false };
       }
       began = true;
-      return { event: parsed.event, terminal: handle(parsed.event, at), hopeless: false };
+      const { event } = parsed;
+      const idle = event.type === 'error' && (asText(event.message) ?? '').startsWith(waitsForNetwork);
+      return { event, terminal: handle(event, at), hopeless: false, ...(idle ? { heartbeat: true } : {}) };
     },
     facts: () => ({
       ...facts,

@@ -17,6 +17,18 @@ type Json = Record<string, unknown>;
 /** An error report is some KB; a `response` larger than this comes by stream-json in our own runs. */
 const blockChars = 64 * 1024;
 
+/** Tools that a mode of approval takes away; the CLI then says that it knows no such tool. */
+const takenAway = new Set(['run_shell_command', 'write_file', 'replace', 'web_fetch', 'save_memory']);
+const deniedMost = 100;
+const openMost = 1000;
+
+/**
+ * The longest the CLI is let wait for a limit. By its own rule it gives up above 300 s, but seen with 0.61: a quota message with
+ * the word "capacity" makes it wait for the reset, 20 hours later, without a word on stdout.
+ */
+const waitMostMs = 600_000;
+const waitsFor = (line: string): number => Number(/\. Retrying after (\d+)ms\.\.\.$/.exec(line)?.[1] ?? 0);
+
 export const geminiReader = (textMode = false): EvidenceReader => {
   const tape = newTape();
   const tools = newOpenTools();
@@ -25,6 +37,15 @@ export const geminiReader = (textMode = false): EvidenceReader => {
   const facts: StreamFacts = { ...emptyStream('gemini'), text_mode: textMode };
   const blocks = { stdout: null as string[] | null, stderr: null as string[] | null };
   const text = { said: '', previousWasModel: false };
+  const names = new Map<string | null, string>();
+
+  const denied = (id: string | null, why: string | null) => {
+    const name = names.get(id);
+    if (name === undefined) return;
+    names.delete(id);
+    const no = why === 'policy_violation' || (why === 'tool_not_registered' && takenAway.has(name));
+    if (no && facts.denied_tools.length < deniedMost) facts.denied_tools.push(name);
+  };
 
   const finish = (event: Json) => {
     facts.results_seen++;
@@ -32,7 +53,8 @@ export const geminiReader = (textMode = false): EvidenceReader => {
     const stats = asRecord(event.stats);
     if (stats && typeof stats.input_tokens === 'number')
       facts.usage = {
-        input_tokens: asCount(stats.input_tokens),
+        // As sent, the cached ones are counted among the input.
+        input_tokens: Math.max(0, asCount(stats.input_tokens) - asCount(stats.cached)),
         output_tokens: asCount(stats.output_tokens),
         cache_read_tokens: asCount(stats.cached),
         cache_write_tokens: 0,
@@ -59,8 +81,10 @@ export const geminiReader = (textMode = false): EvidenceReader => {
       case 'tool_use':
         if (facts.result === null) tape.modelSpoke();
         tools.start(asText(event.tool_id), asText(event.tool_name) ?? 'tool', event.parameters, at);
+        if (names.size < openMost) names.set(asText(event.tool_id), asText(event.tool_name) ?? 'tool');
         return false;
       case 'tool_result':
+        denied(asText(event.tool_id), asText(asRecord(event.error)?.type));
         tools.end(asText(event.tool_id));
         return false;
       case 'error':
@@ -106,7 +130,15 @@ export const geminiReader = (textMode = false): EvidenceReader => {
       if (parsed === null || parsed.kind === 'text') {
         if (stream === 'stdout' && textMode) answer.add(raw);
         tape.line(stream, raw);
-        return { event: null, terminal: false, hopeless: false };
+        const wait = stream === 'stderr' ? waitsFor(raw) : 0;
+        if (wait <= waitMostMs) return { event: null, terminal: false, hopeless: false };
+        const minutes = Math.round(wait / 60_000);
+        return {
+          event: null,
+          terminal: false,
+          hopeless: true,
+          hopelessWhy: `the CLI waits ${minutes} minutes for a limit`,
+        };
       }
       if (parsed.kind === 'cut') {
         const ends = parsed.event.type === 'result' && typeof parsed.event.status === 'string';

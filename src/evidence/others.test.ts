@@ -66,8 +66,29 @@ describe('the reader of Codex', () => {
     ]);
     expect(facts).toMatchObject({
       response: 'two',
-      usage: { input_tokens: 9, cache_read_tokens: 4, output_tokens: 2 },
+      // Codex counts the cached ones among the input; they are told apart here.
+      usage: { input_tokens: 5, cache_read_tokens: 4, output_tokens: 2 },
     });
+  });
+
+  it(verifies('R30')('knows a refused tool by the log of the CLI alone, never by what a tool prints'), () => {
+    const refused = [
+      '2026-11-30T21:27:19.084928Z ERROR codex_core::tools::router: error=patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings',
+      '2026-11-30T21:27:19.360583Z ERROR codex_core::tools::router: error=approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never',
+    ];
+    expect(read('codex', [], refused).facts.denied_tools).toEqual(['file_change', 'command_execution']);
+    const printed = { type: 'command_execution', command: 'cat log', aggregated_output: refused[0], exit_code: 0 };
+    expect(read('codex', [{ type: 'item.completed', item: printed }, refused[0]!]).facts.denied_tools).toEqual([]);
+    const unsupported = '2026-11-30T21:27:19.694581Z ERROR codex_core::tools::router: error=unsupported call: x';
+    expect(read('codex', [], [unsupported]).facts.denied_tools).toEqual([]);
+  });
+
+  it('takes the endless wait for the network as no sign of progress, a counted try as one', () => {
+    const { seen } = read('codex', [
+      { type: 'error', message: 'Reconnecting... waiting for network (Connection failed: error sending request)' },
+      { type: 'error', message: 'Reconnecting... 2/5 (unexpected status 500 Internal Server Error)' },
+    ]);
+    expect(seen.map((s) => s.heartbeat)).toEqual([true, undefined]);
   });
 });
 
@@ -78,9 +99,43 @@ describe('the reader of Gemini CLI', () => {
       { type: 'message', role: 'user', content: 'hi' },
       { type: 'message', role: 'assistant', content: 'po', delta: true },
       { type: 'message', role: 'assistant', content: 'ng', delta: true },
-      { type: 'result', status: 'success', stats: { input_tokens: 3, output_tokens: 1 } },
+      { type: 'result', status: 'success', stats: { input_tokens: 3, output_tokens: 1, cached: 2 } },
     ]);
-    expect(facts).toMatchObject({ response: 'pong', session_id: 'g', turns: 1, usage: { input_tokens: 3 } });
+    expect(facts).toMatchObject({
+      response: 'pong',
+      session_id: 'g',
+      turns: 1,
+      usage: { input_tokens: 1, cache_read_tokens: 2 },
+    });
+  });
+
+  it(verifies('R30')('knows a tool that its mode took away from one that there never was'), () => {
+    const call = (tool_name: string, type: string) => [
+      { type: 'tool_use', tool_id: `id-${tool_name}-${type}`, tool_name, parameters: {} },
+      { type: 'tool_result', tool_id: `id-${tool_name}-${type}`, status: 'error', error: { type, message: 'x' } },
+    ];
+    const { facts } = read('gemini', [
+      ...call('write_file', 'tool_not_registered'),
+      ...call('run_shell_command', 'policy_violation'),
+      ...call('my_own_tool', 'tool_not_registered'),
+      ...call('write_file', 'invalid_tool_params'),
+    ]);
+    expect(facts.denied_tools).toEqual(['write_file', 'run_shell_command']);
+    expect(facts.tool_calls).toBe(4);
+  });
+
+  it(verifies('R28')('is hopeless when the CLI waits for a reset that is hours away, not for a minute'), () => {
+    const reader = createReader('gemini');
+    const seen = (line: string) => reader.line('stderr', line, 5);
+    expect(seen('Attempt 1 failed: Quota exceeded for quota metric x.').hopeless).toBe(false);
+    expect(seen('Suggested retry after 2s.. Retrying after 5951ms...').hopeless).toBe(false);
+    expect(
+      seen(
+        'Attempt 1 failed: You have exhausted your capacity on this model. Your quota will reset after 19h59m51s.. Retrying after 76026458ms...',
+      ),
+    ).toMatchObject({ hopeless: true, hopelessWhy: 'the CLI waits 1267 minutes for a limit' });
+    // What a tool or the model says is on stdout, in an event.
+    expect(reader.line('stdout', 'x. Retrying after 76026458ms...', 5).hopeless).toBe(false);
   });
 
   it('reads the one object of -o json over many lines, on stderr when it failed', () => {

@@ -20,8 +20,10 @@ export interface LineSeen {
   event: Record<string, unknown> | null;
   /** The CLI said its terminal event for the prompt. */
   terminal: boolean;
-  /** The run only repeats structured login failures: more waiting cannot help (evidence_stop). */
+  /** More waiting cannot help (evidence_stop): the run only repeats structured login failures, or waits for a far reset. */
   hopeless: boolean;
+  /** Why, when it is not the login. */
+  hopelessWhy?: string;
   /** The CLI says only that time passes: no sign of progress (Claude Code does so every 30 s of a tool). */
   heartbeat?: true;
 }

@@ -20,7 +20,7 @@ export interface CliTable {
   /** No terminal event, but its last structured word was an error. */
   pending(stream: StreamFacts, context: Context): Finding | null;
   /** It was retrying: explains a silence or a plain exit, never a kill. */
-  retrying(stream: StreamFacts): Finding | null;
+  retrying(stream: StreamFacts, context: Context): Finding | null;
   /** A whole line that this CLI owns. */
   line(line: string, context: Context): Finding | null;
   /** Evidence spread over several lines of its error output. */

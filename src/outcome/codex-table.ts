@@ -39,7 +39,10 @@ const turnSentences: readonly OwnedSentence[] = [
   { match: /^The '.+' model is not supported when using Codex with a ChatGPT account\.$/, cause: 'model_unavailable' },
   { match: /^The '.+' model requires a newer version of Codex\..*$/, cause: 'model_unavailable' },
   { match: /^Your input exceeds the context window of this model\..*$/, cause: 'context_overflow' },
-  { match: /^Rate limit reached for .+$/, cause: 'rate_limited' },
+  { match: /^(rate limit exceeded: )?Rate limit reached for .+$/, cause: 'rate_limited' },
+  { match: /^rate limit exceeded\b.*$/, cause: 'rate_limited' },
+  // The country or the network, told by the edge: no credential gets past it.
+  { match: /^Access blocked by Cloudflare\..*$/, cause: 'edge_blocked', retryable: false },
   {
     match: /^(An error occurred while processing your request|The server had an error)\b.*$/,
     cause: 'api_server_error',
@@ -64,6 +67,11 @@ const startSentences: readonly OwnedSentence[] = [
   { match: /^No prompt provided( via stdin)?\..*$/, cause: 'bad_cli_usage' },
   { match: /^Not inside a trusted directory and --skip-git-repo-check was not specified\.$/, cause: 'bad_config' },
   { match: /^Error: Model provider `.+` not found$/, cause: 'bad_config' },
+  {
+    match:
+      /^Error: thread\/resume: .*(which is no longer configured\.|Cannot change this thread[’']s model provider) ?.*$/,
+    cause: 'bad_config',
+  },
   {
     match:
       /^(Error: )?(Error finding codex home|Error loading (config|configuration)|Failed to load config|error loading config)\b.*$/,
@@ -190,12 +198,23 @@ export const codexPending = (stream: StreamFacts, context: Context): Finding | n
   return error ? codexSentence(messageOf(error.data), context, 'structured') : null;
 };
 
-/** DNS, refused, TLS and proxy 407 all read "waiting for network", for ever: never an end by itself. */
+/**
+ * `Reconnecting... 2/5 (why)` and `Reconnecting... waiting for network (why)`: never an end by itself. DNS, refused, TLS and proxy
+ * 407 all read "waiting for network", for ever; a counted try says in its brackets what the API answered.
+ */
 export const codexRetrying = (stream: StreamFacts): Finding | null => {
-  const waiting = stream.signals.findLast((s) => s.kind === 'codex_reconnecting' && !s.model_output_after);
-  return waiting
-    ? { cause: 'network_failure', why: 'it was reconnecting when it ended', tier: 'structured', confidence: 'likely' }
-    : null;
+  const last = stream.signals.findLast((s) => s.kind === 'codex_reconnecting' && !s.model_output_after);
+  if (!last) return null;
+  const said = /^Reconnecting\.\.\. \d+\/\d+ \((.*)\)$/s.exec(messageOf(last.data))?.[1];
+  const answered = said === undefined ? null : codexSentence(said, { now: null, zone: 'UTC' }, 'structured');
+  return {
+    cause: answered?.cause ?? 'network_failure',
+    why: `it was reconnecting when it ended${said === undefined ? '' : `: "${said.slice(0, 200)}"`}`,
+    tier: 'structured',
+    confidence: 'likely',
+    // It was still trying: that names a cause, and decides nothing about a login.
+    switches: null,
+  };
 };
 
 export const codexLine = (line: string, context: Context): Finding | null => {

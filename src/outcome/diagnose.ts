@@ -76,7 +76,7 @@ const findings = (facts: Facts, ending: Ending, table: CliTable, context: Contex
   const ended = stream.result !== null && (table.succeeded(stream) || table.terminal(stream, context) !== null);
   const ourStop = facts.stop !== null;
   // After a kill from outside, a retry that was under way explains nothing; after our own stop, or an exit, it does.
-  const retrying = ended ? null : table.retrying(stream);
+  const retrying = ended ? null : table.retrying(stream, context);
   const died = ending.signal !== null && !ourStop;
   const exitMatters = ending.exitCode !== null && ending.exitCode !== 0 && !ended;
   const textMatters = !ended && ending.exitCode !== 0;

@@ -39,12 +39,21 @@ const messages: readonly OwnedSentence[] = [
     cause: 'model_unavailable',
   },
   { match: /^(exception TypeError: )?fetch failed\b.*$/, cause: 'network_failure' },
+  // undici, when the stream breaks off.
+  { match: /^(terminated|other side closed|Premature close)$/, cause: 'network_failure' },
   { match: /^The model returned an empty response\b.*$/, cause: 'malformed_response' },
   // The finish reasons of a stream, as the CLI words them (useGeminiStream.ts).
   { match: /^Response (truncated|stopped) due to token limits?\.?$/, cause: 'output_limit' },
   { match: /^Response stopped due to (malformed function call|unexpected tool call)\.?$/, cause: 'malformed_response' },
+  { match: /^Model response was truncated because it exceeded the token limit\..*$/, cause: 'output_limit' },
+  { match: /^Model stream ended due to token limit exhaustion .+$/, cause: 'output_limit' },
+  { match: /^The model returned reasoning thoughts but no final response text\..*$/, cause: 'malformed_response' },
   {
-    match: /^(Response|Content|Prompt) (was |has been )?(blocked|stopped) (due to|by|for) .+$/,
+    match: /^(The model response|Response|Content|Prompt) (was |has been )?(blocked|stopped) (due to|by|for) .+$/,
+    cause: 'policy_refusal',
+  },
+  {
+    match: /^Model stream ended due to (safety|recitation|other) settings \([A-Z]+\) with empty response text\.$/,
     cause: 'policy_refusal',
   },
   { match: /^(The )?[Mm]odel stream ended (with|without) .+$/, cause: 'malformed_response' },
@@ -56,6 +65,8 @@ const startSentences: readonly OwnedSentence[] = [
   { match: /^Error resuming session: .+$/, cause: 'session_not_found' },
   { match: /^(Invalid session identifier|No previous sessions found)\b.*$/, cause: 'session_not_found' },
   { match: /^Please set an Auth method in your .+$/, cause: 'auth_missing' },
+  // Seen with GOOGLE_GEMINI_BASE_URL and no `security.auth.selectedType` in the settings.
+  { match: /^Invalid auth method selected\.$/, cause: 'bad_config' },
   {
     match: /^When using Gemini API, you must specify the GEMINI_API_KEY environment variable\..*$/,
     cause: 'auth_missing',
@@ -112,9 +123,11 @@ const errorMeans = (error: GoogleError): OwnedSentence => {
   if (error.perDay) return { match: any, cause: 'usage_limit', switches: true };
   const row = sentenceIn(messages, error.message);
   if (row) return row;
+  // An answer that was no JSON of Google's: the SDK makes such a body of the page and of the HTTP status text ("Forbidden").
+  if (/^\s*</.test(error.message)) return { match: any, ...byStatus(error.status ?? 403, false) };
   if (error.name === 'UNAUTHENTICATED') return { match: any, cause: 'auth_failed', switches: true };
   if (error.name === 'RESOURCE_EXHAUSTED') return { match: any, cause: 'rate_limited' };
-  return { match: any, ...byStatus(error.status ?? 0, error.name !== '') };
+  return { match: any, ...byStatus(error.status ?? 0, /^[A-Z]+(_[A-Z]+)*$/.test(error.name)) };
 };
 
 /** `[API Error: ...]`, with a status, a body, or words; null when it is no API error. */
@@ -191,19 +204,23 @@ export const geminiLine = (line: string, context: Context): Finding | null => {
 
 export const geminiReport = reportMeans;
 
-/** Retries with backoff go on past any deadline; they explain a silence, not an end. */
-export const geminiRetrying = (stream: StreamFacts): Finding | null => {
+/**
+ * `Attempt 3 failed: <words>. Retrying after 5951ms...`, `Attempt 1 failed with status 503. Retrying with backoff... <error>`.
+ * They go on past any deadline and explain a silence, not an end. What the API answered stands in them.
+ */
+export const geminiRetrying = (stream: StreamFacts, context: Context): Finding | null => {
   const retry = stream.lines.findLast(
     (l) => l.stream === 'stderr' && !l.model_output_after && /^Attempt \d+ failed\b/.test(l.text),
   );
   if (!retry) return null;
-  const cause = /fetch failed/.test(retry.text) ? 'network_failure' : 'rate_limited';
-  return {
-    cause,
-    why: `it was retrying when it ended: "${retry.text.slice(0, 200)}"`,
-    tier: 'line',
-    confidence: 'likely',
-  };
+  const [, status, after, words] =
+    /^Attempt \d+ failed(?: with status (\d+))?(?:\. Retrying with backoff\.\.\.(?: \w*Error: (.*))?|: (.*?)(?:\. Retrying after \d+ms\.\.\.)?)$/s.exec(
+      retry.text,
+    ) ?? [];
+  const said = after ?? words ?? '';
+  const row = apiError(said) ?? (status === undefined ? null : { match: any, ...byStatus(Number(status), false) });
+  const known = row !== null && row.cause !== 'unknown' ? row : { match: any, cause: 'rate_limited' as const };
+  return { ...findingOf(known, said, context), why: `it was retrying when it ended: "${retry.text.slice(0, 200)}"` };
 };
 
 /** The CLI's own exit codes. HTTP statuses come modulo 256, and alone they prove no login: 144 is any HTTP 400. */

@@ -25,6 +25,7 @@ describe('resetFromText', () => {
     ["You've hit your usage limit. Please try again in 3 days 4 hours 12 minutes.", '2026-12-03T22:12'],
     ['Your quota will reset after 19h59m51s.', '2026-12-01T13:59'],
     ['Please retry in 36.4s', '2026-11-30T18:00'],
+    ['Quota exceeded for quota metric x.\nSuggested retry after 400s.', '2026-11-30T18:06'],
     ['You will regain access on 2026-12-01 at 00:00 UTC', '2026-12-01T00:00'],
     // A clock time without a date says nothing about a weekly window.
     ['Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade to Max or turn on /extra-usage', null],

@@ -17,7 +17,8 @@ export const resetFromText = (text: string, { now, zone }: Context): number | nu
     const [year, month, day, hour, minute] = regain.slice(1).map((s) => Number(s ?? 0)) as number[];
     return Date.UTC(year!, month! - 1, day!, hour!, minute!);
   }
-  const span = /(?:try again in|retry in|reset after|resets in|resets after) ((?:[\d.]+ ?[a-z]+[ ,]*)+)/i.exec(text);
+  const span =
+    /(?:try again in|retry in|retry after|reset after|resets in|resets after) ((?:[\d.]+ ?[a-z]+[ ,]*)+)/i.exec(text);
   if (span) {
     const ms = duration(span[1]!);
     return ms === null || now === null ? null : Math.round(now + ms);

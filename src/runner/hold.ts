@@ -75,7 +75,7 @@ export const holdProcess = ({ claim, state, control, parts }: Run, held: Held): 
     onLine(seen: LineSeen, awaits: Awaits | null) {
       after.seen(seen);
       silence.seen(awaits, seen.heartbeat === true);
-      if (seen.hopeless) stop('evidence_stop', 'the model API keeps rejecting the login');
+      if (seen.hopeless) stop('evidence_stop', seen.hopelessWhy ?? 'the model API keeps rejecting the login');
     },
     onFull: (bytes) => stop('log_limit', `${bytes} bytes`),
     exited: () => {

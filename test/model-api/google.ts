@@ -127,7 +127,12 @@ const failures: Record<string, [number, string, string, unknown[]]> = {
     'API key not valid. Please pass a valid API key.',
     [info('API_KEY_INVALID', { service: 'generativelanguage.googleapis.com' })],
   ],
-  suspended: [403, 'PERMISSION_DENIED', 'Permission denied: Consumer has been suspended.', [info('CONSUMER_SUSPENDED')]],
+  suspended: [
+    403,
+    'PERMISSION_DENIED',
+    'Permission denied: Consumer has been suspended.',
+    [info('CONSUMER_SUSPENDED')],
+  ],
   day: [
     429,
     'RESOURCE_EXHAUSTED',

@@ -134,8 +134,7 @@ const failures: Record<string, (args: Record<string, string>, now: number) => [n
     {
       code: 'invalid_api_key',
       type: 'invalid_request_error',
-      message:
-        'Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys.',
+      message: 'Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys.',
     },
   ],
   limit: (args, now) => [
