@@ -1,9 +1,13 @@
 /** The server's own runner: why it ends is said where the operator looks, and it comes again. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { verifies } from '../../test/support/verifies.ts';
+import { runnerRetiredExit } from '../contract/runner-protocol.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { runnerSocket } from '../kernel/home-sockets.ts';
 import { systemRandom, timeOrderedIds } from '../kernel/ids.ts';
 import { jsonLog } from '../kernel/log.ts';
 import { startLocalRunner } from './local-runner.ts';
@@ -20,7 +24,7 @@ afterEach(async () => {
 });
 
 /** Starts `source` as the runner; `said` resolves with the n-th line of the server's log. */
-const start = (source: string) => {
+const start = (source: string, node = process.execPath) => {
   const entry = join(home, 'runner.mjs');
   writeFileSync(entry, source);
   const lines: Record<string, unknown>[] = [];
@@ -36,7 +40,7 @@ const start = (source: string) => {
   );
   runner = startLocalRunner(
     { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) },
-    { node: process.execPath, nodeArgs: [], entry, home, serverUrl: 'http://127.0.0.1:1', env: {} },
+    { node, nodeArgs: [], entry, home, serverUrl: 'http://127.0.0.1:1', env: {} },
   );
   return {
     said: async (n: number) => {
@@ -59,4 +63,32 @@ it('goes on when its log was taken away', async () => {
   );
   expect(await server.said(1)).toMatchObject({ code: 0, last_line: '' });
   expect(await server.said(2)).toMatchObject({ code: 0, last_line: '' });
+});
+
+it(verifies('R2')('comes again when it could not be started at all'), async () => {
+  const node = join(home, 'node');
+  const server = start(
+    `import { writeFileSync } from 'node:fs'; writeFileSync('${home}/ran', ''); process.exit(3);`,
+    node,
+  );
+  expect(await server.said(1)).toMatchObject({ error: { message: expect.stringContaining('ENOENT') } });
+  expect(existsSync(join(home, 'ran'))).toBe(false);
+  symlinkSync(process.execPath, node);
+  for (let n = 2; !existsSync(join(home, 'ran')); n++) await server.said(n);
+});
+
+it(verifies('R2')('comes again when the runner that took its place is gone, which had said its pid'), async () => {
+  mkdirSync(dirname(runnerSocket(home)), { recursive: true });
+  const connected = Promise.withResolvers<Socket>();
+  const other = createServer((client) => {
+    client.write('4711\n');
+    connected.resolve(client);
+  });
+  await new Promise<void>((listening) => other.listen(runnerSocket(home), listening));
+  const server = start(`process.exit(${runnerRetiredExit});`);
+  (await connected.promise).end();
+  other.close();
+  const away = { message: expect.stringContaining('another runner has taken this home over') };
+  expect(await server.said(1)).toMatchObject(away);
+  expect(await server.said(2)).toMatchObject(away);
 });

@@ -20,6 +20,8 @@ interface LocalRunner {
 const whenGone = (socketPath: string, call: () => void): void => {
   const socket = connect(socketPath);
   socket.unref();
+  // It says its pid: a socket with something unread is never closed.
+  socket.resume();
   socket.on('error', () => {});
   socket.on('close', call);
 };
@@ -63,35 +65,44 @@ export const startLocalRunner = (
   let cancelRestart = () => {};
   const logFile = join(p.home, 'log', 'runner.log');
 
-  const start = () => {
+  const spawnRunner = (): ChildProcess => {
     const out = openLog(logFile);
+    try {
+      return spawn(p.node, [...p.nodeArgs, p.entry], {
+        detached: true,
+        stdio: ['ignore', out, out],
+        env: { ...p.env, DROVER_HOME: p.home, DROVER_SERVER_URL: p.serverUrl },
+      });
+    } finally {
+      closeSync(out);
+    }
+  };
+
+  const start = () => {
     const began = kernel.clock.steady();
-    child = spawn(p.node, [...p.nodeArgs, p.entry], {
-      detached: true,
-      stdio: ['ignore', out, out],
-      env: { ...p.env, DROVER_HOME: p.home, DROVER_SERVER_URL: p.serverUrl },
-    });
-    closeSync(out);
-    child.on('error', (error) => kernel.log.error('the runner could not be started', { error }));
-    child.on('exit', (code, signal) => {
+    /** Once, whether it ran or could not even be started (no process to be had, no file for its log): then it is tried again. */
+    const over = (how: Record<string, unknown>) => {
       child = null;
       if (stopping) return;
-      if (code === runnerRetiredExit) {
-        kernel.log.info('another runner has taken this home over; ours starts again when that one is gone');
-        whenGone(runnerSocket(p.home), again);
-        return;
-      }
       // Quick deaths are spaced out, up to 10 s; one that had lived a minute is replaced at once.
       failures = kernel.clock.steady() - began > 60_000 ? 0 : failures + 1;
       const waitMs = failures === 0 ? 0 : Math.min(10_000, 100 * 2 ** failures);
-      kernel.log.warn('the runner ended; it is started again', {
-        code,
-        signal,
-        in_ms: waitMs,
-        last_line: lastLine(logFile),
-        log: logFile,
-      });
+      const known = { in_ms: waitMs, last_line: lastLine(logFile), log: logFile };
+      kernel.log.warn('the runner ended; it is started again', { ...how, ...known });
       cancelRestart = kernel.clock.after(waitMs, start);
+    };
+    try {
+      child = spawnRunner();
+    } catch (error) {
+      return over({ error });
+    }
+    // Without a pid there is no exit.
+    child.on('error', (error) => (child?.pid === undefined ? over({ error }) : undefined));
+    child.on('exit', (code, signal) => {
+      if (stopping || code !== runnerRetiredExit) return over({ code, signal });
+      child = null;
+      kernel.log.info('another runner has taken this home over; ours starts again when that one is gone');
+      whenGone(runnerSocket(p.home), again);
     });
   };
   const again = () => {
