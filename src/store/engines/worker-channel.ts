@@ -46,7 +46,7 @@ export const openChannel = <Q>(url: URL, workerData: unknown, log: Log): Promise
 
     const fail = (fault: Fault) => {
       gone ??= fault;
-      refused(fault);
+      refused(gone);
       for (const w of waiting.values()) w.reject(gone);
       waiting.clear();
     };
@@ -77,7 +77,11 @@ export const openChannel = <Q>(url: URL, workerData: unknown, log: Log): Promise
 
     worker.on('message', (m: FromWorker) => {
       if (m.kind === 'ready') return started(channel(m.info));
-      if (m.kind === 'failed') return fail(receiveFault(m.fault));
+      if (m.kind === 'failed') {
+        // Told when the thread has ended: whoever hears of it finds no file of it open any more.
+        gone = receiveFault(m.fault);
+        return;
+      }
       for (const answer of m.answers) {
         const w = waiting.get(answer.n);
         waiting.delete(answer.n);
