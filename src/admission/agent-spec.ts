@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { type AgentPatch, type AgentRow, type AgentSpec, credentialEnvNames, parseBytes } from '../contract/agent.ts';
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { errors, type Refusal, refuse } from '../contract/errors.ts';
 import { cleanName } from '../contract/names.ts';
 import { cleanText } from '../contract/text.ts';
 
@@ -117,7 +117,7 @@ const problemOf = async (row: AgentRow, around: Surroundings, changed?: AgentPat
   if (secrets.length > 0)
     return refuse(
       'credential_in_env',
-      `${secrets.join(', ')} is a login: it does not belong into the env of an agent. Store it as a credential (POST /api/subscriptions) and assign it to the agent.`,
+      `${secrets.join(', ')}: a login does not belong into the env of an agent. ${errors.credential_in_env.hint}`,
       { details: secrets.map((name) => ({ field: `env.${name}`, problem: 'carries a credential' })) },
     );
   for (const [name, text] of programTexts(row))
@@ -133,7 +133,7 @@ const problemOf = async (row: AgentRow, around: Surroundings, changed?: AgentPat
   if (row.permission_mode === 'bypassPermissions' && !row.allow_bypass_without_isolation && !around.isolated)
     return field(
       'permission_mode',
-      'bypassPermissions lets the agent do anything that the user of its runner may, and nothing isolates it here. Set allow_bypass_without_isolation to true if that is what you want',
+      'bypassPermissions lets the agent do anything that the user of its runner may, and nothing isolates it here. Set allow_bypass_without_isolation (--allow-bypass-without-isolation) if that is what you want',
     );
   return row.workspace === null || (changed !== undefined && changed.workspace === undefined)
     ? null
@@ -160,11 +160,7 @@ const workspaceProblem = async (path: string): Promise<Refusal | null> => {
         ? 'cannot be reached by the user of this server'
         : 'does not exist';
   if (why === null) return null;
-  return refuse(
-    'workspace_missing',
-    `The workspace ${path} ${why}. Create the directory, or leave workspace out to get one of its own.`,
-    {
-      details: [{ field: 'workspace', problem: why }],
-    },
-  );
+  return refuse('workspace_missing', `The workspace ${path} ${why}. ${errors.workspace_missing.hint}`, {
+    details: [{ field: 'workspace', problem: why }],
+  });
 };

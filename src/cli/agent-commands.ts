@@ -4,6 +4,7 @@
  */
 import { type Command, Option } from 'commander';
 import { adapters, permissionModes, workspaceModes } from '../contract/agent.ts';
+import { limits } from '../contract/limits.ts';
 import { collect, type Declare, whole } from './options.ts';
 
 const specFlags = (command: Command): Command =>
@@ -19,20 +20,25 @@ const specFlags = (command: Command): Command =>
     .option('--executable <path>', 'the program of its CLI (default: from PATH)')
     .option('--base-url <url>', 'adapter http: where its service listens')
     .option('--env <name=value>', 'a variable for its runs, never a secret; again for more', collect)
-    .option('--memory <size>', 'memory limit of a run: 384m, 2g')
+    .option('--memory <size>', 'memory limit of a run: 384m, 2g (default: none)')
     .option('--cpu <cores>', 'processors it may use: 0.5, 2')
-    .option('--max-parallel <n>', 'runs at once', whole('--max-parallel'))
-    .option('--max-backlog <n>', 'executions that may wait', whole('--max-backlog'))
-    .option('--timeout <seconds>', 'how long a run may take', whole('--timeout'))
+    .option('--max-parallel <n>', `runs at once (default: ${limits.maxParallelTasks.default})`, whole('--max-parallel'))
+    .option(
+      '--max-backlog <n>',
+      `executions that may wait (default: ${limits.maxBacklogDepth.default})`,
+      whole('--max-backlog'),
+    )
+    .option('--timeout <seconds>', `how long a run may take (default: ${limits.timeoutS.default})`, whole('--timeout'))
     .option('--stall <seconds>', 'how long a run may be silent, whatever it waits for; 0 = for ever', whole('--stall'))
     .option('--instructions <text>', 'added to every prompt')
     .addOption(new Option('--permission-mode <mode>', 'what it may do without asking').choices([...permissionModes]))
     .option('--allow-bypass-without-isolation', 'names the risk: bypassPermissions with the rights of the runner')
     .option('--allow-tool <tool>', 'a tool it may use, e.g. "Bash(npm test:*)"; again for more', collect)
     .addOption(
-      new Option('--workspace-mode <mode>', 'a git worktree per run, one directory, or a copy').choices([
-        ...workspaceModes,
-      ]),
+      new Option(
+        '--workspace-mode <mode>',
+        'a git worktree per run, the directory itself, or a copy (default: worktree in a git repository when more than one may run at once, else shared)',
+      ).choices([...workspaceModes]),
     )
     .option('--pool <tag>', 'the credentials it may draw from');
 

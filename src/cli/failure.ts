@@ -30,10 +30,17 @@ const failureOf = (error: ApiError): CliFailure => {
       ['Start it: npm start (or bin/drover start).', 'Is it elsewhere? Set DROVER_SERVER_URL and DROVER_TOKEN.'],
       error.code,
     );
-  const known = error.code in errors ? errors[error.code as keyof typeof errors].hint : null;
+  const known = hintOf(error.code);
   const later = error.retryAfterMs === null ? [] : [`Try again in ${Math.ceil(error.retryAfterMs / 1000)} s.`];
   const hints = [...(known === null || error.message.includes(known) ? [] : [known]), ...later];
   return new CliFailure(exitOfAnswer(error.code, error.status), error.message, hints, error.code);
+};
+
+/** What a caller of the API can look into (details, fields) a person at a terminal cannot: they get the command instead. */
+const hintOf = (code: string): string | null => {
+  if (code === 'invalid') return 'What is accepted: the same command with --help.';
+  if (code === 'not_found') return 'Names: drover agent ls, drover creds ls. Ids: drover ps.';
+  return code in errors ? errors[code as keyof typeof errors].hint : null;
 };
 
 /** Says it on stderr and gives the exit code. What is neither ours nor the server's is a bug: shown whole. */

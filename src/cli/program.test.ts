@@ -89,6 +89,22 @@ describe('a wrong call', () => {
     expect(asked).toEqual([]);
   });
 
+  it.each([
+    [['agent', 'rm'], 'See drover agent rm --help.'],
+    [['agent', '--json', 'frobnicate'], 'See drover agent --help.'],
+    [['frobnicate'], 'See drover --help.'],
+    [['logs', 'a', 'b'], 'Too many arguments: drover logs takes ID.'],
+  ])('%j points at the help of the command that was meant', async (argv, words) => {
+    expect((await cli(argv)).err).toContain(words);
+  });
+
+  it('does not repeat a secret that was typed as an argument, and says where it belongs', async () => {
+    const r = await cli(['creds', 'add', 'mine', 'sk-planted']);
+    expect(r.code).toBe(2);
+    expect(r.err).toContain('A secret comes on stdin');
+    expect(r.err + r.out).not.toContain('sk-planted');
+  });
+
   it('says it as JSON when JSON was asked for', async () => {
     const r = await cli(['ps', '--limit', 'x', '--json']);
     expect(r.code).toBe(2);

@@ -36,7 +36,7 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     .description('Runs a fleet of CLI coding agents. The server: npm start. Exit codes: docs/cli.md.')
     .exitOverride()
     .version(world.version)
-    .option('--json', 'as after a command')
+    .option('--json', 'one JSON value per line on stdout; errors as JSON on stderr')
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err, outputError: () => {} })
     .showSuggestionAfterError(true)
     .enablePositionalOptions();
@@ -81,7 +81,7 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     async () => (await import('./commands/ps.ts')).ps,
   )
     .option('--agent <name>', 'of this agent only')
-    .option('--limit <n>', 'endings to show', whole('--limit'));
+    .option('--limit <n>', 'endings to show (default: 10)', whole('--limit'));
   declare(
     program,
     'logs <id>',
@@ -111,8 +111,8 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     'this agent only',
   );
   declare(program, 'inbox', 'what needs a person', async () => (await import('./commands/inbox.ts')).inbox).option(
-    '--ack <id>',
-    'mark as seen',
+    '--ack <item>',
+    'mark one as seen',
   );
 
   declare(
@@ -142,8 +142,40 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     if (thrown.exitCode === 0) return exitCodes.ok.code;
     // `drover` or `drover agent` alone: the help went to stderr, and the call was still wrong.
     if (thrown.code === 'commander.help') return exitCodes.usage.code;
-    return tell(usage(sentence(thrown.message), 'See drover --help.'), terminal, json);
+    const asked = commandOf(program, argv);
+    return tell(
+      thrown.code === 'commander.excessArguments'
+        ? tooManyArguments(asked)
+        : usage(sentence(thrown.message), `See ${pathOf(asked)} --help.`),
+      terminal,
+      json,
+    );
   }
+};
+
+/** The command that the words name, as far as they name one. */
+const commandOf = (program: Command, argv: string[]): Command => {
+  let found = program;
+  for (const word of argv.filter((w) => !w.startsWith('-'))) {
+    const next = found.commands.find((c) => c.name() === word || c.aliases().includes(word));
+    if (next === undefined) break;
+    found = next;
+  }
+  return found;
+};
+const pathOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+
+/** The words themselves are not repeated: one of them may be a secret that was meant for stdin. */
+const tooManyArguments = (command: Command) => {
+  const path = pathOf(command);
+  const takes = command.registeredArguments.map((a) => a.name().toUpperCase()).join(' ') || 'no argument';
+  return usage(
+    `Too many arguments: ${path} takes ${takes}.`,
+    path === 'drover creds add'
+      ? 'A secret comes on stdin: printenv ANTHROPIC_API_KEY | drover creds add NAME. On the command line others can read it, and the history of the shell keeps it.'
+      : `See ${path} --help.`,
+  );
 };
 
 const sentence = (message: string): string => {

@@ -51,12 +51,12 @@ export const errors = {
   credential_in_env: {
     status: 422,
     retryable: false,
-    hint: 'Store it as a credential (POST /api/subscriptions) and assign it to the agent.',
+    hint: 'Store it as a credential (drover creds add, or POST /api/subscriptions): agents draw from what is stored.',
   },
   workspace_missing: {
     status: 422,
     retryable: false,
-    hint: 'Create the directory, or leave workspace out to get one under DROVER_HOME.',
+    hint: 'Name a directory that is there, or leave workspace out to get one under DROVER_HOME.',
   },
   agent_stopped: { status: 503, retryable: true, hint: 'Start the agent.', short: 'agent_error' },
   backlog_full: {

@@ -160,7 +160,9 @@ describe('drover demo', () => {
       expect(r.code).toBe(0);
       const agent = JSON.parse((await drover(['agent', 'show', 'demo-success', '--json'])).out);
       expect(readFileSync(join(agent.workspace, 'hello.md'), 'utf8')).toContain('Drover was here');
+      expect((await drover(['inbox'])).out).toContain('demo-oom');
       expect((await drover(['demo', '--remove'])).out).toContain('Removed demo-success');
+      expect((await drover(['inbox'])).out).not.toContain('demo-');
       expect((await drover(['agent', 'show', 'demo-oom'])).code).toBe(9);
     },
   );

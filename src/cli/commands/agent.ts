@@ -69,13 +69,22 @@ export const show = async (context: Context, _options: object, [name]: string[])
   const body = await context.connection().api.agent(name!);
   if (context.json) printJson(context, body);
   else
-    for (const [key, value] of Object.entries(body))
-      if (value !== null && value !== undefined)
-        context.terminal.out(
-          `${context.terminal.paint('out', 'dim', key.padEnd(30))} ${plain(typeof value === 'string' ? value : JSON.stringify(value))}\n`,
-        );
+    for (const [key, text] of fieldLines(Object.entries(body)))
+      context.terminal.out(`${context.terminal.paint('out', 'dim', key.padEnd(32))} ${plain(text)}\n`);
   return 'ok';
 };
+
+/** What is set, one line each, `limits.timeout_seconds` for what lies deeper. A limit without a value shows its default. */
+const fieldLines = (entries: [string, unknown][]): [string, string][] =>
+  entries.flatMap(([key, value]): [string, string][] => {
+    if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return [];
+    if (typeof value !== 'object') return [[key, String(value)]];
+    if (Array.isArray(value))
+      return [[key, value.map((v) => (typeof v === 'string' ? v : JSON.stringify(v))).join(' ')]];
+    if ('effective' in value && 'value' in value)
+      return [[key, `${value.effective ?? 'none'}${value.value === null ? ' (default)' : ''}`]];
+    return fieldLines(Object.entries(value).map(([name, inner]): [string, unknown] => [`${key}.${name}`, inner]));
+  });
 
 export const start = async (context: Context, _options: object, [name]: string[]): Promise<ExitName> => {
   const body = await context.connection().api.startAgent(name!);

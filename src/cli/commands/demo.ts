@@ -24,9 +24,16 @@ export const demo = async (context: Context, options: { remove?: boolean }): Pro
   if (options.remove === true) {
     const removed: string[] = [];
     for (const act of acts) if (await removeAgent(api, act)) removed.push(act.agent);
+    // Nobody is to do anything about an ending that was played; the executions stay in the history.
+    for (const item of await api.operatorItems())
+      if (acts.some((act) => act.agent === item.agent_name)) await api.acknowledge(item.id);
     if (context.json) printJson(context, { removed });
     else
-      context.terminal.out(removed.length === 0 ? 'There are no demo agents.\n' : `Removed ${removed.join(', ')}.\n`);
+      context.terminal.out(
+        removed.length === 0
+          ? 'There are no demo agents.\n'
+          : `Removed ${removed.join(', ')}. What they ran stays in the history, and their directories under DROVER_HOME/workspaces.\n`,
+      );
     return 'ok';
   }
 

@@ -33,10 +33,11 @@ export const inbox = async (context: Context, options: { ack?: string }): Promis
         terminal.paint(
           'out',
           'dim',
-          `  ${item.id} · ${item.agent_name ?? 'the fleet'} · ${age(item.created_at, context.now())} ago`,
+          `  item ${item.id} · ${age(item.created_at, context.now())} ago${item.execution_id === null ? '' : ` · drover why ${item.execution_id}`}`,
         ) +
         `\n${item.evidence.map((e) => `  ${plain(e)}\n`).join('')}`,
     );
   }
+  if (items.length > 0) terminal.out('Seen? drover inbox --ack ITEM\n');
   return 'ok';
 };

@@ -7,6 +7,8 @@ import { endingLines } from '../show/ending.ts';
 import { waitingFor } from '../show/waiting.ts';
 import { plain } from '../terminal.ts';
 
+const thenWords = { end: 'it ended', retry: 'tried again', park: 'put aside' } as const;
+
 export const why = async (context: Context, _options: object, args: string[]): Promise<ExitName> => {
   const { terminal } = context;
   const id = args[0]!;
@@ -22,7 +24,7 @@ export const why = async (context: Context, _options: object, args: string[]): P
     const verdict = attempt.verdict;
     const ended = verdict === null ? 'not ended yet' : `${verdict.cause} (${verdict.confidence})`;
     terminal.out(
-      `  attempt ${attempt.number}: ${ended}${attempt.decision === null ? '' : `, then ${attempt.decision.kind}`}\n`,
+      `  attempt ${attempt.number}: ${ended}${attempt.decision === null ? '' : `, then ${thenWords[attempt.decision.kind]}`}\n`,
     );
     // The last attempt's evidence stands with the ending.
     const told = attempt === row.attempts?.at(-1) && isTerminal(row.status);

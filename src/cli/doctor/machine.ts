@@ -23,8 +23,12 @@ export const checkHome = (home: string): Check => {
     const { mode } = statSync(home);
     accessSync(home, constants.W_OK | constants.X_OK);
     const probe = join(home, `.doctor-${process.pid}`);
-    writeFileSync(probe, 'x');
-    rmSync(probe);
+    try {
+      writeFileSync(probe, 'x');
+    } finally {
+      // A full disk makes an empty file before it refuses.
+      rmSync(probe, { force: true });
+    }
     if ((mode & 0o077) !== 0)
       return problem('home', `${home} can be read by others (mode ${(mode & 0o777).toString(8)})`, `chmod 700 ${home}`);
     return ok('home', `${home} can be written`);
@@ -114,7 +118,7 @@ export const checkClaude = async (bin: string | null, packaged: string, needed: 
     if ('said' in claude) return ok('claude', `${claude.said} (${program})`);
     failed ||= claude.failed;
   }
-  const found = `${places[0]} cannot be run (${failed})`;
+  const found = failed === 'ENOENT' ? `${places[0]} was not found (ENOENT)` : `${places[0]} cannot be run (${failed})`;
   const todo =
     'npm install -g @anthropic-ai/claude-code, or set DROVER_CLAUDE_BIN to its path. drover demo needs none.';
   return needed ? problem('claude', found, todo) : note('claude', found, todo);

@@ -19,8 +19,9 @@ const attentions: Record<string, string> = {
 /** Below this a wait in the queue is nothing that a person noticed. */
 const toldQueuedMs = 1000;
 
+/** None of them is not told: a command has no turns, and what did not start has nothing. */
 const count = (n: number | null | undefined, what: string): string | null =>
-  n === null || n === undefined ? null : `${n} ${what}${n === 1 ? '' : 's'}`;
+  n ? `${n} ${what}${n === 1 ? '' : 's'}` : null;
 
 export const endingLines = (row: ExecutionBody, terminal: Terminal, where: 'out' | 'err' = 'err'): string => {
   const good = row.status === 'success';
@@ -48,6 +49,8 @@ export const endingLines = (row: ExecutionBody, terminal: Terminal, where: 'out'
   for (const a of row.attention) lines.push(terminal.paint(where, 'yellow', `  ${attentions[a] ?? a}`));
   const kept = row.attempts?.at(-1)?.workspace;
   if (kept?.ref && kept.files_changed)
-    lines.push(`  kept: ${kept.files_changed} files, +${kept.insertions ?? 0} −${kept.deletions ?? 0} in ${kept.ref}`);
+    lines.push(
+      `  kept: ${count(kept.files_changed, 'file')}, +${kept.insertions ?? 0} −${kept.deletions ?? 0}. See it in the workspace: git show ${kept.ref}`,
+    );
   return `${lines.join('\n')}\n`;
 };

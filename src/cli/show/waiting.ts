@@ -1,6 +1,7 @@
 /** Why a queued execution is not running yet, in words: one sentence per reason of the contract, none left out. */
 import type { WaitBody } from '../../client/wire.ts';
-import type { WaitReason } from '../../contract/limits.ts';
+import { limits, type WaitReason } from '../../contract/limits.ts';
+import { bytes } from './durations.ts';
 
 const words: Record<WaitReason, string> = {
   fleet_paused: 'the fleet is paused',
@@ -11,8 +12,8 @@ const words: Record<WaitReason, string> = {
   credentials_exhausted: 'every credential it may use is used up',
   session_busy: 'its chat session has a turn running',
   no_runner: 'no runner is there',
-  memory: 'the host has no memory to spare',
-  disk: 'the host has no disk to spare',
+  memory: `the host has less than ${limits.memoryFloor * 100} % of its memory free`,
+  disk: `the host has less than ${bytes(limits.diskFloorBytes)} of disk free`,
   live_bound: 'its agent has too many processes alive',
   agent_cap: 'its agent runs as many as it may',
   credential_cap: 'its credential runs as many as it may',
