@@ -19,6 +19,7 @@ import { systemClock } from './kernel/clock.ts';
 import { systemRandom, timeOrderedIds } from './kernel/ids.ts';
 import type { Kernel } from './kernel/kernel.ts';
 import { jsonLog } from './kernel/log.ts';
+import { createCouriers } from './operator/couriers.ts';
 import { commit } from './record/commit.ts';
 import { createEndings } from './record/endings.ts';
 import { createFeed } from './record/feed.ts';
@@ -64,9 +65,11 @@ const start = async (config: Readonly<Config>) => {
       feed.stir(stirred);
       endings.stir(stirred);
       dispatcher.stir(stirred);
+      couriers.stir(stirred);
     },
   };
   const dispatcher = createDispatcher(deps);
+  const couriers = createCouriers(deps);
   await ensureOwner(deps);
   await commit(deps, 'adopt_leases', { lease_ms: limits.leaseMs });
 
@@ -76,6 +79,7 @@ const start = async (config: Readonly<Config>) => {
     throw listenFault(cause, config);
   });
   const sweeps = startSweeps(deps, { name: hostname(), bootId: bootId(), alive: isAlive });
+  couriers.start();
   writeFileSync(join(config.home, 'run', 'server.json'), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   const bundled = import.meta.url.endsWith('.js');
   const runner = startLocalRunner(kernel, {
@@ -86,7 +90,7 @@ const start = async (config: Readonly<Config>) => {
     serverUrl: url,
     env: runnerEnvironment(),
   });
-  return { kernel, store, url, app, dispatcher, sweeps, runner };
+  return { kernel, store, url, app, dispatcher, couriers, sweeps, runner };
 };
 
 const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fault => {
@@ -136,6 +140,8 @@ const main = async () => {
     s.dispatcher.close();
     await s.runner.stop(drainMs);
     await s.sweeps.stop();
+    // A try under way may wait for its receiver: its row is held in the store and comes again.
+    await Promise.race([s.couriers.stop(), s.kernel.clock.sleep(drainMs)]);
     await Promise.race([s.app.close(), s.kernel.clock.sleep(drainMs)]);
     await s.store.close();
     rmSync(join(config.home, 'run', 'server.json'), { force: true });

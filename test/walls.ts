@@ -11,7 +11,6 @@ export const layers: Record<string, readonly string[]> = {
   admission: ['contract', 'kernel', 'store', 'outcome', 'flow/deps.ts'],
   queue: ['contract', 'kernel', 'store'],
   credentials: ['contract', 'kernel', 'store', 'flow/deps.ts'],
-  operator: ['contract', 'kernel', 'store', 'outcome'],
   record: ['contract', 'kernel', 'store', 'outcome', 'flow/deps.ts', 'config.ts'],
   flow: [
     'contract',
@@ -22,10 +21,11 @@ export const layers: Record<string, readonly string[]> = {
     'admission',
     'queue',
     'credentials',
-    'operator',
     'record',
     'config.ts',
   ],
+  // Answers of people become work, so it stands above the door by which work enters.
+  operator: ['contract', 'kernel', 'store', 'credentials', 'record', 'flow'],
   dispatch: ['contract', 'kernel', 'store', 'flow', 'record'],
   api: [
     'contract',
@@ -63,5 +63,7 @@ export const homes = {
   'Date.now': ['kernel/clock.ts', 'holder/', 'demo/', 'store/engines/', 'web/', 'cli/'],
   setTimeout: ['kernel/', 'holder/', 'demo/', 'web/', 'client/'],
   setInterval: ['holder/', 'demo/', 'web/'],
+  // Each place that may send something over the network.
+  fetch: ['operator/post-notification.ts', 'client/', 'cli/connection.ts', 'runner/'],
   'Math.random': ['demo/'],
 } as const;

@@ -10,6 +10,7 @@ import { fleetRoutes } from './routes/fleet.ts';
 import { healthRoutes } from './routes/health.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { metricsRoutes } from './routes/metrics.ts';
+import { notificationRoutes } from './routes/notifications.ts';
 import { observabilityRoutes } from './routes/observability.ts';
 import { operatorQueueRoutes } from './routes/operator-queue.ts';
 import { opsRoutes } from './routes/ops.ts';
@@ -39,5 +40,6 @@ export const routes: readonly RouteModule[] = [
   credentialRoutes,
   settingRoutes,
   operatorQueueRoutes,
+  notificationRoutes,
   auditRoutes,
 ];

@@ -31,6 +31,7 @@ import type { Deps } from '../../src/flow/deps.ts';
 import { systemRandom, timeOrderedIds } from '../../src/kernel/ids.ts';
 import type { Kernel } from '../../src/kernel/kernel.ts';
 import { type Log, silentLog } from '../../src/kernel/log.ts';
+import { createCouriers } from '../../src/operator/couriers.ts';
 import { commit } from '../../src/record/commit.ts';
 import { createEndings } from '../../src/record/endings.ts';
 import { createFeed } from '../../src/record/feed.ts';
@@ -119,13 +120,16 @@ export const openFleet = async (
       feed.stir(stirred);
       endings.stir(stirred);
       dispatcher.stir(stirred);
+      couriers.stir(stirred);
     },
   };
   const dispatcher = createDispatcher(deps);
+  const couriers = createCouriers(deps);
   await ensureOwner(deps);
   const app = await buildApp({ ...deps, dispatcher, pageDir: pageDir ?? join(home, 'no-page') });
   await app.ready();
   const sweeps: Sweeps = startSweeps(deps, null);
+  couriers.start();
   const owner = readFileSync(ownerTokenPath(home), 'utf8').trim();
   const runnerKey = readFileSync(runnerKeyPath(home), 'utf8').trim();
 
@@ -194,6 +198,7 @@ export const openFleet = async (
       const closing = app.close();
       await clock.advance(10_000);
       await closing;
+      await couriers.stop();
       const stopped = sweeps.stop();
       await stopped;
       feed.close();

@@ -8,7 +8,7 @@ import type { Tx, WriteVerb } from '../tx.ts';
 import { notice } from './notice.ts';
 import { changeItem, type Item, itemById, liveItems, operatorItemFrom, tellItem } from './operator-row.ts';
 
-export interface About {
+interface About {
   agent_name: string | null;
   execution_id: string | null;
 }
