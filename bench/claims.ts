@@ -52,7 +52,6 @@ const timed = async (queued: number): Promise<{ ms: number; scanned: number }> =
         runner_id: 'bench',
         room: wideRoom,
         about: { host: 'h', boot_id: 'b', version: '0', isolation: 'none', cgroup: 'none' },
-        labels: [],
         max: 1,
         lease_ms: 45_000,
         fresh: [{ attempt_id: ids.next(clock.now()), token: `t${i}` }],

@@ -125,3 +125,13 @@ export interface AgentRow {
   created_at: number;
   updated_at: number;
 }
+
+/** What holds for an agent: its own values, else the defaults. */
+export const inForce = (
+  a: Pick<AgentRow, 'max_parallel_tasks' | 'max_backlog_depth' | 'timeout_s' | 'permission_mode'>,
+) => ({
+  max_parallel_tasks: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
+  max_backlog_depth: a.max_backlog_depth ?? limits.maxBacklogDepth.default,
+  timeout_s: a.timeout_s ?? limits.timeoutS.default,
+  permission_mode: a.permission_mode ?? 'acceptEdits',
+});

@@ -57,7 +57,7 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
   const serve = async (poll: Poll) => {
     poll.serving = true;
     try {
-      return await claimFor(deps, poll.runnerId, poll.request, poll.request.max);
+      return await claimFor(deps, poll.runnerId, poll.request);
     } catch (error) {
       if (poll.overdue) poll.answer({ claims: [], stops: [], server_time: clock.now() });
       throw error;

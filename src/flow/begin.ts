@@ -4,7 +4,7 @@
  * transaction; nothing here chooses.
  */
 
-import type { AgentRow } from '../contract/agent.ts';
+import { type AgentRow, inForce } from '../contract/agent.ts';
 import { limits } from '../contract/limits.ts';
 import type {
   BeginAnswer,
@@ -26,26 +26,19 @@ interface Claimed {
   nextWake: number | null;
 }
 
-export const claimFor = async (deps: Deps, runnerId: string, request: ClaimRequest, max: number): Promise<Claimed> => {
+export const claimFor = async (deps: Deps, runnerId: string, request: ClaimRequest): Promise<Claimed> => {
+  const { host, boot_id, version, isolation, cgroup, max } = request;
   const now = deps.kernel.clock.now();
-  const fresh = Array.from({ length: max }, () => ({
-    attempt_id: deps.kernel.ids.next(now),
-    token: secretToken(deps.kernel.random),
-  }));
   const result = await commit(deps, 'claim_next', {
     runner_id: runnerId,
     room: request.room,
-    about: {
-      host: request.host,
-      boot_id: request.boot_id,
-      version: request.version,
-      isolation: request.isolation,
-      cgroup: request.cgroup,
-    },
-    labels: request.labels,
+    about: { host, boot_id, version, isolation, cgroup },
     max,
     lease_ms: limits.leaseMs,
-    fresh,
+    fresh: Array.from({ length: max }, () => ({
+      attempt_id: deps.kernel.ids.next(now),
+      token: secretToken(deps.kernel.random),
+    })),
     limits: deps.claimLimits(),
   });
   return { claims: result.claims.map((c) => claimedWork(deps, c)), nextWake: result.next_wake };
@@ -95,9 +88,9 @@ const claimedAgent = (a: AgentRow): ClaimedAgent => ({
   memory_bytes: a.memory_bytes,
   cpu: a.cpu,
   custom_instructions: a.custom_instructions,
-  permission_mode: a.permission_mode ?? 'acceptEdits',
+  permission_mode: inForce(a).permission_mode,
   allowed_tools: a.allowed_tools,
   workspace_mode: a.workspace_mode,
-  max_parallel_tasks: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
+  max_parallel_tasks: inForce(a).max_parallel_tasks,
   stall_s: a.stall_s,
 });

@@ -3,13 +3,16 @@
  * `outcome/`, pure; `settle` writes it by compare-and-set on id, token and status, with its events in the same transaction.
  * A result is never refused: late facts are kept and shown, and the state stays (R23).
  */
+import { inForce } from '../contract/agent.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { FactsAnswer } from '../contract/runner-protocol.ts';
+import type { Verdict } from '../contract/verdict.ts';
 import { decide } from '../outcome/decide.ts';
 import { diagnose } from '../outcome/diagnose.ts';
 import { operatorItems, repeatedItem } from '../outcome/operator-item.ts';
 import { commit } from '../record/commit.ts';
 import { runCost } from '../record/cost.ts';
+import type { SettleArgs } from '../store/store.ts';
 import type { Deps } from './deps.ts';
 
 export const finish = async (
@@ -21,7 +24,7 @@ export const finish = async (
   if (known === null) return { result: 'lost' };
   const { attempt, execution, agent, credential } = known;
   const now = deps.kernel.clock.now();
-  const verdict = diagnose(facts, { permissionMode: agent.permission_mode ?? 'acceptEdits', now });
+  const verdict = diagnose(facts, { permissionMode: inForce(agent).permission_mode, now });
   const decision = decide(verdict, {
     execution_id: execution.id,
     attempt: attempt.number,
@@ -49,11 +52,11 @@ export const finish = async (
 };
 
 /** Evidence against the credential: only from causes that may switch, with proof that the model API spoke (R36). */
-const credentialEvent = (v: ReturnType<typeof diagnose>) =>
+const credentialEvent = (v: Verdict): SettleArgs['credential_event'] =>
   v.switch_credential !== true
     ? null
     : {
-        state: v.cause === 'usage_limit' ? ('limited' as const) : ('rejected' as const),
+        state: v.cause === 'usage_limit' ? 'limited' : 'rejected',
         until: v.reset_at,
         evidence: v.evidence[0] ?? v.cause,
       };

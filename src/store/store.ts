@@ -85,7 +85,6 @@ interface ClaimNextArgs {
   runner_id: string;
   room: RunnerRoom;
   about: RunnerAbout;
-  labels: string[];
   max: number;
   lease_ms: number;
   /** Attempt ids and tokens for up to `max` claims. */

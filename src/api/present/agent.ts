@@ -3,9 +3,8 @@
  * accepts work, never whether something runs: that is `running`, counted from rows.
  */
 import { join } from 'node:path';
-import type { AgentRow } from '../../contract/agent.ts';
+import { type AgentRow, inForce } from '../../contract/agent.ts';
 import type { CredentialRow } from '../../contract/credential.ts';
-import { limits } from '../../contract/limits.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { ReadVerbs, RunnerRow, UserRow } from '../../store/store.ts';
 import { iso } from '../route.ts';
@@ -36,7 +35,7 @@ export const presentAgent = (a: AgentRow, around: AgentAround) => {
     model: a.model,
     workspace: workspaceOf(a, around.home),
     pool: a.pool,
-    max_parallel_tasks: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
+    max_parallel_tasks: inForce(a).max_parallel_tasks,
     running: counts?.running ?? 0,
     waiting: counts?.waiting ?? 0,
     queued: counts?.queued ?? 0,
@@ -70,12 +69,9 @@ export const presentAgentDetail = (a: AgentRow, around: AgentDetailAround) => ({
   credential: around.credential === null ? null : around.credential.name,
   stall_seconds: a.stall_s,
   limits: {
-    max_parallel_tasks: {
-      value: a.max_parallel_tasks,
-      effective: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
-    },
-    max_backlog_depth: { value: a.max_backlog_depth, effective: a.max_backlog_depth ?? limits.maxBacklogDepth.default },
-    timeout_seconds: { value: a.timeout_s, effective: a.timeout_s ?? limits.timeoutS.default },
+    max_parallel_tasks: { value: a.max_parallel_tasks, effective: inForce(a).max_parallel_tasks },
+    max_backlog_depth: { value: a.max_backlog_depth, effective: inForce(a).max_backlog_depth },
+    timeout_seconds: { value: a.timeout_s, effective: inForce(a).timeout_s },
   },
   health: {
     desired_state: a.desired_state,

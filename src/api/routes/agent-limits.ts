@@ -1,5 +1,6 @@
 /** The limits and the model of one agent, as older clients ask for them: the value, the ceiling, the effective value. */
 import { z } from 'zod';
+import { type AgentRow, inForce } from '../../contract/agent.ts';
 import { limits } from '../../contract/limits.ts';
 import { findAgent, NameParams, type RouteModule, who } from '../route.ts';
 import { changeAgent } from './agents.ts';
@@ -28,26 +29,26 @@ const Timeout = z.object({
 const Model = z.object({ agent_name: z.string(), model: z.string().nullable() });
 
 export const agentLimitRoutes: RouteModule = (deps) => async (app) => {
-  const capacity = async (agent: Awaited<ReturnType<typeof findAgent>>) => {
+  const capacity = async (agent: AgentRow) => {
     const { agents } = await deps.store.read('occupancy', { limits: deps.claimLimits() });
     const counts = agents.find((a) => a.agent_id === agent.id) ?? { running: 0, waiting: 0, queued: 0 };
-    const effective = agent.max_parallel_tasks ?? limits.maxParallelTasks.default;
+    const { max_parallel_tasks: effective, max_backlog_depth } = inForce(agent);
     return {
       agent_name: agent.name,
       max_parallel_tasks: agent.max_parallel_tasks,
       effective,
       ceiling: limits.maxParallelTasks.max,
-      max_backlog_depth: agent.max_backlog_depth ?? limits.maxBacklogDepth.default,
+      max_backlog_depth,
       active_slots: counts.running,
       available_slots: Math.max(0, effective - counts.running),
       waiting: counts.waiting,
       queued: counts.queued,
     };
   };
-  const timeout = (agent: Awaited<ReturnType<typeof findAgent>>) => ({
+  const timeout = (agent: AgentRow) => ({
     agent_name: agent.name,
     execution_timeout_seconds: agent.timeout_s,
-    effective: agent.timeout_s ?? limits.timeoutS.default,
+    effective: inForce(agent).timeout_s,
     minimum: limits.timeoutS.min,
     ceiling: limits.timeoutS.max,
   });

@@ -1,5 +1,6 @@
 /** The fleet as a whole: its limits, its pause. A change acts at the next claim and ends nothing. */
 import { z } from 'zod';
+import { inForce } from '../../contract/agent.ts';
 import { FleetLimitsBody, FleetLimitsChange } from '../../contract/fleet-bodies.ts';
 import { fleetSettings, limits } from '../../contract/limits.ts';
 import { type Principal, principalScope } from '../../contract/principal.ts';
@@ -35,7 +36,7 @@ export const fleetRoutes: RouteModule = (deps) => async (app) => {
         running: counts.get(a.id)?.running ?? 0,
         waiting: counts.get(a.id)?.waiting ?? 0,
         queued: counts.get(a.id)?.queued ?? 0,
-        max_parallel_tasks: a.max_parallel_tasks ?? limits.maxParallelTasks.default,
+        max_parallel_tasks: inForce(a).max_parallel_tasks,
       })),
     };
   };

@@ -118,7 +118,6 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
       runner_id: over.runner_id ?? 'r1',
       room: { ...room, ...over.room },
       about,
-      labels: [],
       max,
       lease_ms: leaseMs,
       fresh: Array.from({ length: max }, () => ({ attempt_id: id(), token: `token-${id()}` })),

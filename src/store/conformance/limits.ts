@@ -268,7 +268,6 @@ const claimKeepingRoom = async (h: House, reason: WaitReason) => {
     runner_id: reason === 'no_runner' ? 'none' : 'r1',
     room: reason === 'no_runner' ? { ...room, slots: 1 } : r!.room!,
     about: { host: 'h1', boot_id: 'b1', version: '1', isolation: 'none', cgroup: 'none' },
-    labels: [],
     max: 9,
     lease_ms: 45_000,
     fresh: Array.from({ length: 9 }, () => ({ attempt_id: h.id(), token: `token-${h.id()}` })),

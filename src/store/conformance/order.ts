@@ -164,7 +164,6 @@ export const orderConformance = (open: OpenEngine): void => {
             runner_id: 'r1',
             room,
             about,
-            labels: [],
             max: 1,
             lease_ms: leaseMs,
             fresh: [{ attempt_id: h.id(), token: `token-${h.id()}` }],
