@@ -46,10 +46,14 @@ describe('an alert', () => {
       );
     expect(await look('waiting')).toMatchObject({ event: 'operator.opened', last_error: 'answered 503', attempts: 1 });
     answer(200);
-    await fleet.clock.advance(5_000);
-    const sent = await look('sent');
-    expect(receiver.received).toHaveLength(2);
-    expect(JSON.parse(receiver.received[1]!.text)).toMatchObject({
+    const sent = await fleet.until(
+      async () => {
+        await fleet.clock.advance(1_000);
+        return (await shown()).deliveries[0];
+      },
+      (d) => d.state === 'sent',
+    );
+    expect(JSON.parse(receiver.received.at(-1)!.text)).toMatchObject({
       id: sent.id,
       item: { id: sent.item_id, agent_name: 'writer', title: 'writer: Crashed' },
     });

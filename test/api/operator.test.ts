@@ -33,10 +33,13 @@ const ask = (headers: Record<string, string>, body: object = {}) =>
 const respond = (id: string, answer: string, more: object = {}) =>
   fleet.api('POST', `/api/operator-queue/${id}/respond`, { answer, ...more });
 const item = async (id: string) => (await fleet.api('GET', `/api/operator-queue/${id}`)).body;
-/** Until the answer has left `pending`. */
+/** Until the answer has left `pending`; time goes on meanwhile. */
 const delivered = (id: string) =>
   fleet.until(
-    () => item(id),
+    async () => {
+      await fleet.clock.advance(1_000);
+      return item(id);
+    },
     (i) => i.delivery !== 'pending',
   );
 /** With a session of its CLI, so that there is something to go on from. */
@@ -152,7 +155,6 @@ describe('a question of an execution', () => {
     const answered = await respond(id, 'main');
     expect(answered.body).toMatchObject({ delivery: 'pending', delivery_note: expect.stringContaining('stopped') });
     await fleet.api('POST', '/api/agents/writer/start');
-    await fleet.clock.advance(30_000);
     expect(await delivered(id)).toMatchObject({ delivery: 'resumed', delivery_note: null });
   });
 
