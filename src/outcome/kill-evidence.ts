@@ -10,8 +10,14 @@ import { findingOf, lineFinding, sentenceIn, spokenLines } from './owned-lines.t
 
 const crashSignals = new Set(['SIGSEGV', 'SIGILL', 'SIGBUS', 'SIGABRT', 'SIGFPE', 'SIGTRAP', 'SIGSYS']);
 
-/** Commands that pick their victims by name: `pkill -f word` matches the command line of the CLI that holds the word. */
-const broadKill = /(^|[;&|(\s])(sudo )?(pkill|killall|taskkill(\.exe)?|kill (-\S+ )*-1|kill (-\S+ )*\$PPID)(\s|$)/;
+/**
+ * Commands that pick their victims by name: `pkill -f word` matches the command line of the CLI that holds the word. Claude
+ * Code (seen: 2.1.332) puts a guard in front of a plain `pkill`; `command pkill` and `/usr/bin/pkill` pass it.
+ */
+const broadKill =
+  /(^|[;&|(\s'"`])(\S*\/)?(pkill|killall|killall5|skill|taskkill(\.exe)?|kill (-\S+ )*-1|kill (-\S+ )*"?\$\{?PPID\}?"?)(\s|[;&|)'"`]|$)/;
+/** The same in two steps. */
+const listedKill = /\b(pgrep|pidof|lsof -t|fuser)\b.*\bkill\b|\bkill\b.*\b(pgrep|pidof|lsof -t)\b|\bfuser\b.* -\S*k/s;
 
 export const signalFinding = (facts: Facts, ending: Ending, context: Context): Finding | null => {
   if (ending.signal === null) return null;
@@ -56,7 +62,7 @@ const selfKill = (facts: Facts): Finding | null => {
         ?.text.slice(2)
     : undefined;
   const command = open ?? echoed ?? null;
-  if (command === null || !broadKill.test(command)) return null;
+  if (command === null || !(broadKill.test(command) || listedKill.test(command))) return null;
   return {
     cause: 'self_killed',
     why: `its last command was: ${command.slice(0, 200)}`,

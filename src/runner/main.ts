@@ -47,6 +47,8 @@ export interface RunnerOptions {
   stallMs?: StallMs;
   stopStepMs?: number;
   holderEntry?: string;
+  /** Null: as on a host without writable cgroups (tests). */
+  cgroup?: null;
 }
 
 export interface Runner {
@@ -82,6 +84,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     agentUser: o.agentUser,
     ...(o.stopStepMs === undefined ? {} : { stopStepMs: o.stopStepMs }),
     ...(o.holderEntry === undefined ? {} : { holderEntry: o.holderEntry }),
+    ...(o.cgroup === null ? { cgroup: null } : {}),
   });
   const leaving = new AbortController();
   const server = connectServer(o.serverUrl, o.token);

@@ -16,6 +16,8 @@ interface Spoken {
   pauseMs?: number;
   /** Break the connection after the first piece. */
   cut?: boolean;
+  /** Instead of `tool_use` and `end_turn`. */
+  stopReason?: string;
 }
 
 let count = 0;
@@ -63,7 +65,7 @@ export const speak = async (res: ServerResponse, said: Spoken): Promise<void> =>
   }
   send('content_block_stop', { index: 0 });
   send('message_delta', {
-    delta: { stop_reason: said.tool ? 'tool_use' : 'end_turn' },
+    delta: { stop_reason: said.stopReason ?? (said.tool ? 'tool_use' : 'end_turn') },
     usage: { output_tokens: said.outputTokens },
   });
   send('message_stop', {});

@@ -7,14 +7,16 @@
  *   bash command=… [background=1]                       asks for Bash, then says done
  *   call name=… input={…} asks for that tool
  *   slow pieces=… ms=…     streams piece by piece      cut                breaks the stream off
- *   hang                   never answers               401 403page 429 529 500   as the real one fails
+ *   hang                   never answers               max-tokens         stops at the longest answer allowed
+ *   429 and the modes of failures.ts                    as the real one fails, or a page in front of it
  *   any failing mode with turns=N spends N turns on `echo` first.
  *
  * It records every request. Loopback only.
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { page, refuse, speak, type ToolUse } from './answer.ts';
+import { refuse, speak, type ToolUse } from './answer.ts';
+import { fail } from './failures.ts';
 import { type Message, readScript, type Script } from './marker.ts';
 
 interface Recorded {
@@ -76,10 +78,6 @@ const respond = async (res: http.ServerResponse, script: Script, model: string, 
   switch (mode) {
     case 'hang':
       return;
-    case '401':
-      return refuse(res, 401, 'authentication_error', 'invalid x-api-key');
-    case '403page':
-      return page(res, 403);
     case '429':
       return refuse(res, 429, 'rate_limit_error', "This request would exceed your account's rate limit.", {
         'retry-after': '3600',
@@ -91,10 +89,6 @@ const respond = async (res: http.ServerResponse, script: Script, model: string, 
         'anthropic-ratelimit-unified-5h-reset': reset,
         'anthropic-ratelimit-unified-5h-utilization': '1.0',
       });
-    case '529':
-      return refuse(res, 529, 'overloaded_error', 'Overloaded');
-    case '500':
-      return refuse(res, 500, 'api_error', 'Internal server error');
     case 'cut':
       return speak(res, { ...said, text: args.text ?? 'This answer will not be whole.', pieces: 3, cut: true });
     case 'slow':
@@ -112,7 +106,10 @@ const respond = async (res: http.ServerResponse, script: Script, model: string, 
       return speak(res, { ...said, text: args.text ?? 'done' });
     case 'ok':
       return speak(res, { ...said, text: args.text ?? 'pong' });
+    case 'max-tokens':
+      return speak(res, { ...said, text: args.text ?? 'and so on', stopReason: 'max_tokens' });
     default:
+      if (fail(res, mode)) return;
       return refuse(res, 400, 'invalid_request_error', `The scripted provider has no mode ${mode}`);
   }
 };
