@@ -28,7 +28,7 @@ const limitFor = (kind: StallKind, ownS: number | null, instead: StallMs): numbe
   return instead[kind] ?? (seconds === null ? null : seconds * 1000);
 };
 
-export interface SilenceOptions {
+interface SilenceOptions {
   clock: Clock;
   awaits: Awaits;
   /** `stall_seconds` of the agent. */

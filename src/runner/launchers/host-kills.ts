@@ -16,7 +16,7 @@ export interface HostLogs {
   kernel(run: KilledRun, asleepMs: number): LoggedKill[] | null;
   guards(sinceMs: number): Promise<string | null>;
 }
-export const hostLogs: HostLogs = { kernel: kernelKills, guards: (since) => readGuardJournal(since) };
+const hostLogs: HostLogs = { kernel: kernelKills, guards: (since) => readGuardJournal(since) };
 
 export interface Looked {
   held: HeldRecord;
