@@ -1,15 +1,29 @@
-/** The tables in docs/ that repeat the contract, made from it. `node scripts/docs-tables.ts` writes them; a test compares. */
+/** The tables in AGENTS.md and docs/ that repeat what the code says, made from it. `node scripts/docs-tables.ts` writes them; a test compares. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { settings } from '../src/config.ts';
 import { causes } from '../src/contract/causes.ts';
 import { errors } from '../src/contract/errors.ts';
 import { limits, stallLimits, waitReasons } from '../src/contract/limits.ts';
+import { layers } from '../test/walls.ts';
 
 const row = (...cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
 const table = (head: string[], rows: string[]) => [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
 const bound = (l: { default: number; min: number; max: number }) => [l.default, `${l.min} to ${l.max}`] as const;
 
 export const tables: { file: string; name: string; text: string }[] = [
+  {
+    file: 'AGENTS.md',
+    name: 'layers',
+    text: table(
+      ['layer', 'may import'],
+      Object.entries(layers).map(([layer, may]) =>
+        row(
+          `\`${layer}\``,
+          may.length === 0 ? 'nothing of ours' : may[0] === '*' ? 'everything' : may.map((m) => `\`${m}\``).join(', '),
+        ),
+      ),
+    ),
+  },
   {
     file: 'docs/errors.md',
     name: 'errors',

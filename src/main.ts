@@ -11,23 +11,17 @@ import { ensureOwner, ownerName } from './api/first-start.ts';
 import { type Config, ConfigError, readConfig, runnerEnvironment } from './config.ts';
 import { Fault } from './contract/errors.ts';
 import { limits } from './contract/limits.ts';
-import { loadSealer } from './credentials/key-file.ts';
-import { createDispatcher } from './dispatch/dispatcher.ts';
 import { startSweeps } from './dispatch/sweeps.ts';
-import type { Deps } from './flow/deps.ts';
 import { systemClock } from './kernel/clock.ts';
 import { systemRandom, timeOrderedIds } from './kernel/ids.ts';
 import type { Kernel } from './kernel/kernel.ts';
 import { jsonLog } from './kernel/log.ts';
-import { createCouriers } from './operator/couriers.ts';
 import { commit } from './record/commit.ts';
-import { createEndings } from './record/endings.ts';
-import { createFeed } from './record/feed.ts';
-import { createFleetLimits } from './record/fleet-limits.ts';
 import { agentUser } from './runner/launchers/agent-user.ts';
 import { bootId, isAlive } from './runner/launchers/proof.ts';
 import { prepareHome } from './server/home.ts';
 import { startLocalRunner } from './server/local-runner.ts';
+import { joinParts } from './server/parts.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
@@ -43,33 +37,7 @@ const start = async (config: Readonly<Config>) => {
   const clock = systemClock(await store.read('clock_high_water', {}));
   const kernel: Kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
 
-  const feed = await createFeed({ store, kernel });
-  const endings = createEndings({ store, kernel });
-  const fleetLimits = createFleetLimits({ store, config });
-  const deps: Deps = {
-    kernel,
-    config,
-    store,
-    sealer: loadSealer(config, systemRandom),
-    endings,
-    feed,
-    fleetLimits: fleetLimits.get,
-    claimLimits: () => ({
-      agent_call_limit: config.agentCallLimit ?? limits.agentCallLimit.default,
-      max_depth: config.maxCallDepth,
-      memory_floor: limits.memoryFloor,
-      disk_floor_bytes: limits.diskFloorBytes,
-    }),
-    stir: (stirred) => {
-      if (stirred.limits_changed) fleetLimits.forget();
-      feed.stir(stirred);
-      endings.stir(stirred);
-      dispatcher.stir(stirred);
-      couriers.stir(stirred);
-    },
-  };
-  const dispatcher = createDispatcher(deps);
-  const couriers = createCouriers(deps);
+  const { deps, dispatcher, couriers } = await joinParts(config, kernel, store);
   await ensureOwner(deps);
   await commit(deps, 'adopt_leases', { lease_ms: limits.leaseMs });
 
@@ -90,7 +58,7 @@ const start = async (config: Readonly<Config>) => {
     serverUrl: url,
     env: runnerEnvironment(),
   });
-  return { kernel, store, url, app, dispatcher, couriers, sweeps, runner };
+  return { kernel, store, deps, url, app, dispatcher, couriers, sweeps, runner };
 };
 
 const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fault => {
@@ -115,9 +83,7 @@ const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fa
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 const liveAgents = async (store: Store): Promise<number> => {
-  const { fleet } = await store.read('occupancy', {
-    limits: { agent_call_limit: 1, max_depth: 1, memory_floor: 0, disk_floor_bytes: 0 },
-  });
+  const { fleet } = await store.read('occupancy', { limits: s.deps.claimLimits() });
   return fleet.running + fleet.waiting;
 };
 

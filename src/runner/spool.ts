@@ -18,10 +18,10 @@ const keptDelivered = 40;
 const keptStreamBytes = 1024 * 1024;
 
 /** The claim without its message (it stands in `stdin`) and without the values of what was lent. */
-export const SpooledClaim = ClaimedWork.extend({
+const SpooledClaim = ClaimedWork.extend({
   lent_names: z.array(z.string()),
 });
-export type SpooledClaim = z.infer<typeof SpooledClaim>;
+type SpooledClaim = z.infer<typeof SpooledClaim>;
 
 export const Place = z.object({
   mode: z.string(),

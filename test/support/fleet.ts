@@ -12,7 +12,6 @@ import { type Config, readConfig } from '../../src/config.ts';
 import type { AgentRow } from '../../src/contract/agent.ts';
 import { isRefusal } from '../../src/contract/errors.ts';
 import { emptyFacts, type Facts } from '../../src/contract/facts.ts';
-import { limits } from '../../src/contract/limits.ts';
 import {
   attemptTokenHeader,
   type BeginAnswer,
@@ -24,18 +23,13 @@ import {
   runnerProtocol,
   runnerProtocolHeader,
 } from '../../src/contract/runner-protocol.ts';
-import { loadSealer } from '../../src/credentials/key-file.ts';
-import { createDispatcher } from '../../src/dispatch/dispatcher.ts';
 import { type Sweeps, startSweeps } from '../../src/dispatch/sweeps.ts';
 import type { Deps } from '../../src/flow/deps.ts';
 import { systemRandom, timeOrderedIds } from '../../src/kernel/ids.ts';
 import type { Kernel } from '../../src/kernel/kernel.ts';
 import { type Log, silentLog } from '../../src/kernel/log.ts';
-import { createCouriers } from '../../src/operator/couriers.ts';
 import { commit } from '../../src/record/commit.ts';
-import { createEndings } from '../../src/record/endings.ts';
-import { createFeed } from '../../src/record/feed.ts';
-import { createFleetLimits } from '../../src/record/fleet-limits.ts';
+import { joinParts } from '../../src/server/parts.ts';
 import { openStore } from '../../src/store/open.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 import { anAgent } from './rows.ts';
@@ -98,33 +92,7 @@ export const openFleet = async (
   const clock = manualClock();
   const kernel: Kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
   const store = await openStore({ home, log });
-  const endings = createEndings({ store, kernel });
-  const feed = await createFeed({ store, kernel });
-  const fleetLimits = createFleetLimits({ store, config });
-  const deps: Deps = {
-    kernel,
-    config,
-    store,
-    sealer: loadSealer(config, systemRandom),
-    endings,
-    feed,
-    fleetLimits: fleetLimits.get,
-    claimLimits: () => ({
-      agent_call_limit: config.agentCallLimit ?? limits.agentCallLimit.default,
-      max_depth: config.maxCallDepth,
-      memory_floor: limits.memoryFloor,
-      disk_floor_bytes: limits.diskFloorBytes,
-    }),
-    stir: (stirred) => {
-      if (stirred.limits_changed) fleetLimits.forget();
-      feed.stir(stirred);
-      endings.stir(stirred);
-      dispatcher.stir(stirred);
-      couriers.stir(stirred);
-    },
-  };
-  const dispatcher = createDispatcher(deps);
-  const couriers = createCouriers(deps);
+  const { deps, feed, dispatcher, couriers } = await joinParts(config, kernel, store);
   await ensureOwner(deps);
   const app = await buildApp({ ...deps, dispatcher, pageDir: pageDir ?? join(home, 'no-page') });
   await app.ready();

@@ -1,0 +1,46 @@
+/**
+ * The server's parts, made and joined: who is told of a commit, with which limits claims are made. main.ts starts and stops
+ * them; tests of the API take the same ones, with a clock of their own. Starts nothing.
+ */
+import type { Config } from '../config.ts';
+import { limits } from '../contract/limits.ts';
+import { loadSealer } from '../credentials/key-file.ts';
+import { createDispatcher } from '../dispatch/dispatcher.ts';
+import type { Deps } from '../flow/deps.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import { createCouriers } from '../operator/couriers.ts';
+import { createEndings } from '../record/endings.ts';
+import { createFeed } from '../record/feed.ts';
+import { createFleetLimits } from '../record/fleet-limits.ts';
+import type { Store } from '../store/store.ts';
+
+export const joinParts = async (config: Readonly<Config>, kernel: Kernel, store: Store) => {
+  const feed = await createFeed({ store, kernel });
+  const endings = createEndings({ store, kernel });
+  const fleetLimits = createFleetLimits({ store, config });
+  const deps: Deps = {
+    kernel,
+    config,
+    store,
+    sealer: loadSealer(config, kernel.random),
+    endings,
+    feed,
+    fleetLimits: fleetLimits.get,
+    claimLimits: () => ({
+      agent_call_limit: config.agentCallLimit ?? limits.agentCallLimit.default,
+      max_depth: config.maxCallDepth,
+      memory_floor: limits.memoryFloor,
+      disk_floor_bytes: limits.diskFloorBytes,
+    }),
+    stir: (stirred) => {
+      if (stirred.limits_changed) fleetLimits.forget();
+      feed.stir(stirred);
+      endings.stir(stirred);
+      dispatcher.stir(stirred);
+      couriers.stir(stirred);
+    },
+  };
+  const dispatcher = createDispatcher(deps);
+  const couriers = createCouriers(deps);
+  return { deps, feed, dispatcher, couriers };
+};
