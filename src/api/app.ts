@@ -9,6 +9,7 @@ import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { errors, type Refusal, refuse } from '../contract/errors.ts';
 import { limits } from '../contract/limits.ts';
 import { version } from '../contract/version.ts';
@@ -17,6 +18,7 @@ import { createAuthenticator } from './auth.ts';
 import { errorHandler, pathOf, presentRefusal } from './errors.ts';
 import { gate, isApiPath } from './gate.ts';
 import { openApiOf, recordRoutes } from './openapi.ts';
+import { problemInWords } from './problem-words.ts';
 import type { ApiDeps, AppDeps } from './route.ts';
 import { docsPage } from './routes/docs.ts';
 import { page } from './routes/page.ts';
@@ -26,6 +28,7 @@ import { routes } from './routes.ts';
 const bodyBytes = 6 * limits.messageBytes + 1024 * 1024;
 
 export const buildApp = async (given: AppDeps): Promise<FastifyInstance> => {
+  z.config({ customError: problemInWords });
   const lag = watchLoopLag(given.kernel.clock);
   const deps: ApiDeps = { ...given, lag, auth: createAuthenticator(given) };
   const app = Fastify({
@@ -100,7 +103,10 @@ export const buildApp = async (given: AppDeps): Promise<FastifyInstance> => {
 };
 
 const nothingAt = (request: { method: string; url: string }): Refusal =>
-  refuse('not_found', `There is nothing at ${request.method} ${pathOf(request.url).slice(0, 200)}.`);
+  refuse(
+    'not_found',
+    `There is nothing at ${request.method} ${pathOf(request.url).slice(0, 200)}. What there is: /docs.`,
+  );
 
 /** A closing server lets short requests end, at most this long: their work is durable, but the client wants its answer. */
 const drainMs = 2_000;

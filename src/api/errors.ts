@@ -91,7 +91,11 @@ const refusalOf = (error: FastifyError): Refusal | null => {
     return refuse('rate_limited', error.message, { retryAfterMs: (error as { retryAfterMs?: number }).retryAfterMs });
   // Bad JSON, a bad Content-Length, a bad percent-encoding in the path: the client's doing, each a 4xx in Fastify.
   if (error instanceof SyntaxError || code === 'FST_ERR_CTP_INVALID_JSON_BODY')
-    return refuse('invalid_json', `${errors.invalid_json.hint} ${error.message}`);
+    // Fastify's own sentence says the same once more; a parser's says where.
+    return refuse(
+      'invalid_json',
+      code === '' ? `${errors.invalid_json.hint} ${error.message}` : errors.invalid_json.hint,
+    );
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
     return refuse('invalid', error.message);
   return null;

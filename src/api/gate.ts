@@ -62,7 +62,14 @@ export const gate = (app: FastifyInstance, auth: Authenticator) => {
     const cookie = bearer === null && !request.headers.authorization ? request.cookies[sessionCookie] : undefined;
     const token = bearer ?? cookie ?? null;
     const principal = token === null ? null : await auth.principalOf(token);
-    if (token === null || principal === null) throw new Refused(refuse('unauthorized', errors.unauthorized.hint));
+    if (token === null) throw new Refused(refuse('unauthorized', errors.unauthorized.hint));
+    if (principal === null)
+      throw new Refused(
+        refuse(
+          'unauthorized',
+          `This ${cookie === undefined ? 'token' : 'session'} is not known: it has ended, was revoked, or is mistyped.`,
+        ),
+      );
     request.principal = principal;
     request.tokenHash = hashToken(token);
     request.byCookie = cookie !== undefined;

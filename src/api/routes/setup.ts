@@ -57,7 +57,12 @@ export const setupRoutes: RouteModule = (deps) => async (app) => {
       const given = request.body.setup_token ?? request.headers['x-setup-token']?.toString() ?? '';
       if (!openSetup && !(await isOwnerToken(given)))
         throw new Refused(
-          refuse('setup_token_required', `Send the token in ${ownerTokenPath(home)} as setup_token or X-Setup-Token.`),
+          refuse(
+            'setup_token_required',
+            given === ''
+              ? `Send the token in ${ownerTokenPath(home)} as setup_token or X-Setup-Token.`
+              : `This is not the token in ${ownerTokenPath(home)}.`,
+          ),
         );
       orRefuse(checkNewPassword(request.body.password, request.body.confirm_password));
       await setFirstPassword(admin, request.body.password);

@@ -1,0 +1,55 @@
+/**
+ * What is wrong with a field of a request, in the words of whoever sent it: read after the field's name ("timeout_seconds:
+ * must be at least 10"). A schema with a message of its own keeps it; what has no words here gets zod's. Pure.
+ */
+import type { z } from 'zod';
+
+/** Null: leave it to zod. */
+export const problemInWords = (issue: z.core.$ZodRawIssue): string | null => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${kind(issue.expected)}, not ${kindOf(issue.input)}`;
+    case 'too_small':
+      return tooSmall(issue.origin, Number(issue.minimum), issue.inclusive !== false);
+    case 'too_big':
+      return tooBig(issue.origin, Number(issue.maximum), issue.inclusive !== false);
+    case 'invalid_value':
+      return issue.input === undefined
+        ? 'is missing'
+        : `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+    case 'invalid_format':
+      return issue.format === 'url' ? 'must be a URL, such as http://127.0.0.1:9100' : null;
+    case 'unrecognized_keys':
+      return `knows no ${issue.keys.join(', ')}`;
+    default:
+      return null;
+  }
+};
+
+const kinds: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+const kind = (expected: string): string => kinds[expected] ?? expected;
+const kindOf = (input: unknown): string =>
+  input === null ? 'null' : Array.isArray(input) ? 'a list' : kind(typeof input);
+
+const counted: Record<string, string> = { string: 'characters', array: 'entries', set: 'entries' };
+
+const tooSmall = (of: string, least: number, inclusive: boolean): string => {
+  const what = counted[of];
+  if (what !== undefined) return least === 1 ? 'must not be empty' : `must have at least ${least} ${what}`;
+  return inclusive ? `must be at least ${least}` : `must be more than ${least}`;
+};
+
+const tooBig = (of: string, most: number, inclusive: boolean): string => {
+  const what = counted[of];
+  if (what !== undefined) return `must have at most ${most} ${what}`;
+  return inclusive ? `must be at most ${most}` : `must be less than ${most}`;
+};
