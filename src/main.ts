@@ -12,6 +12,7 @@ import { type Config, ConfigError, readConfig, runnerEnvironment } from './confi
 import { Fault } from './contract/errors.ts';
 import { limits } from './contract/limits.ts';
 import { startSweeps } from './dispatch/sweeps.ts';
+import type { Deps } from './flow/deps.ts';
 import { systemClock } from './kernel/clock.ts';
 import { systemRandom, timeOrderedIds } from './kernel/ids.ts';
 import type { Kernel } from './kernel/kernel.ts';
@@ -23,7 +24,6 @@ import { prepareHome } from './server/home.ts';
 import { startLocalRunner } from './server/local-runner.ts';
 import { joinParts } from './server/parts.ts';
 import { openStore } from './store/open.ts';
-import type { Store } from './store/store.ts';
 
 /** How long Ctrl-C waits for requests under way and for the runner to hand over. */
 const drainMs = 5_000;
@@ -82,8 +82,8 @@ const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fa
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
-const liveAgents = async (store: Store): Promise<number> => {
-  const { fleet } = await store.read('occupancy', { limits: s.deps.claimLimits() });
+const liveAgents = async ({ store, claimLimits }: Deps): Promise<number> => {
+  const { fleet } = await store.read('occupancy', { limits: claimLimits() });
   return fleet.running + fleet.waiting;
 };
 
@@ -97,7 +97,7 @@ const main = async () => {
       process.exit(130);
     }
     leaving = true;
-    const live = await liveAgents(s.store);
+    const live = await liveAgents(s.deps);
     say(
       live === 0
         ? 'Stopping. No agent runs.'
@@ -115,7 +115,7 @@ const main = async () => {
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void leave());
   const owner = await s.store.read('user_by_name', { username: ownerName });
-  const goingOn = await liveAgents(s.store);
+  const goingOn = await liveAgents(s.deps);
   say(`Drover is ready: ${s.url}`);
   if (goingOn > 0)
     say(`  goes on   ${goingOn} ${goingOn === 1 ? 'agent' : 'agents'} that ran when the server before this one left`);
