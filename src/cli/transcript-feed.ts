@@ -11,16 +11,11 @@ const againMs = 500;
 type Fed = { kind: 'entry'; entry: Record<string, unknown> } | { kind: 'down' };
 
 /** Throws only what asking again cannot mend (no such execution, no right to see it). Ends at its signal. */
-export async function* transcriptFeed(
-  context: Context,
-  agent: string,
-  id: string,
-  signal: AbortSignal,
-): AsyncGenerator<Fed> {
+export async function* transcriptFeed(context: Context, id: string, signal: AbortSignal): AsyncGenerator<Fed> {
   let given = 0;
   while (!signal.aborted) {
     let seen = 0;
-    for await (const item of context.connection().api.transcript(agent, id, { signal })) {
+    for await (const item of context.connection().api.transcript(id, { signal })) {
       if (item.kind === 'ended') return;
       if (item.kind === 'down') break;
       if (item.kind !== 'entry') continue;

@@ -24,12 +24,7 @@ const awayMs = 10 * 60_000;
 /** The stream's last lines, once the row has ended. */
 const drainMs = 2000;
 
-export const watch = async (
-  context: Context,
-  agent: string,
-  id: string,
-  options: { waitMs: number | null },
-): Promise<Watched> => {
+export const watch = async (context: Context, id: string, options: { waitMs: number | null }): Promise<Watched> => {
   const { terminal } = context;
   const over = new AbortController();
   const looking = new AbortController();
@@ -48,7 +43,7 @@ export const watch = async (
     terminal.err('\nCancelling it. Ctrl-C again stops watching; the run then ends by itself.\n');
     context
       .connection()
-      .api.terminate(agent, id, 'Ctrl-C in drover run')
+      .api.terminate(id, 'Ctrl-C in drover run')
       .catch((e: unknown) =>
         terminal.err(`The cancel did not arrive: ${e instanceof Error ? e.message : String(e)}\n`),
       );
@@ -58,7 +53,7 @@ export const watch = async (
   const screen = { lastText: null as string | null };
   // The stream's end wakes the look at the row, so that the ending is told at once.
   let nudge = new AbortController();
-  const streaming = showStream(context, agent, id, over.signal, screen).then(() => nudge.abort());
+  const streaming = showStream(context, id, over.signal, screen).then(() => nudge.abort());
   const deadline = options.waitMs === null ? Number.POSITIVE_INFINITY : context.now() + options.waitMs;
   let row: ExecutionBody | null = null;
   try {
@@ -112,14 +107,13 @@ const standing = (row: ExecutionBody): string => {
 /** Only shows: whatever goes wrong here, the row goes on being watched. */
 const showStream = async (
   context: Context,
-  agent: string,
   id: string,
   signal: AbortSignal,
   screen: { lastText: string | null },
 ): Promise<void> => {
   while (!signal.aborted) {
     try {
-      for await (const item of transcriptFeed(context, agent, id, signal)) {
+      for await (const item of transcriptFeed(context, id, signal)) {
         if (item.kind !== 'entry') continue;
         for (const line of linesOf(item.entry)) {
           if (line.kind === 'text') screen.lastText = line.text;

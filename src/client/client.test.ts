@@ -138,7 +138,7 @@ describe('work', () => {
       else res.end('data: {"n":3}\n\ndata: {"type":"stream_end"}\n\n');
     });
     const seen: unknown[] = [];
-    for await (const item of client(url, bearer, { pause: noPause }).transcript('a', 'e1'))
+    for await (const item of client(url, bearer, { pause: noPause }).transcript('e1'))
       seen.push(item.kind === 'entry' ? item.entry.n : item.kind);
     expect(seen).toEqual(['up', 1, 2, 'down', 'up', 3, 'ended']);
   });

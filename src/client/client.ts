@@ -119,15 +119,11 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
   const execution = (executionId: string, signal?: AbortSignal) =>
     ask<ExecutionBody>(`/api/executions/${id(executionId)}`, { signal });
 
-  async function* transcript(
-    agent: string,
-    executionId: string,
-    o: { signal?: AbortSignal } = {},
-  ): AsyncGenerator<TranscriptItem> {
+  async function* transcript(executionId: string, o: { signal?: AbortSignal } = {}): AsyncGenerator<TranscriptItem> {
     // The stream replays from its start on each connection: after a drop, what was given out already is passed over.
     let given = 0;
     let seen = 0;
-    const path = `/api/agents/${id(agent)}/executions/${id(executionId)}/stream`;
+    const path = `/api/executions/${id(executionId)}/stream`;
     for await (const item of follow(wire, path, { ...o, pause: rest, idleMs: world.idleMs })) {
       if (item.kind !== 'message') {
         if (item.kind === 'up') seen = 0;
@@ -187,13 +183,13 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
       return { executions: body.executions, next: typeof body.next === 'string' ? body.next : null };
     },
     stats: () => ask<StatsBody>('/api/executions/stats'),
-    terminate: (agent: string, executionId: string, reason?: string) =>
-      ask<TerminateBody>(`/api/agents/${id(agent)}/executions/${id(executionId)}/terminate`, {
+    // By the id alone: what a removed agent ran stays in the history.
+    terminate: (executionId: string, reason?: string) =>
+      ask<TerminateBody>(`/api/executions/${id(executionId)}/terminate`, {
         method: 'POST',
         json: reason === undefined ? {} : { reason },
       }),
-    log: (agent: string, executionId: string) =>
-      ask<LogBody>(`/api/agents/${id(agent)}/executions/${id(executionId)}/log`),
+    log: (executionId: string) => ask<LogBody>(`/api/executions/${id(executionId)}/log`),
     transcript,
     /** Returns the row once it is terminal, however long that takes; server restarts and dropped lines do not end it. */
     untilEnded: async (executionId: string, signal?: AbortSignal): Promise<ExecutionBody> => {

@@ -164,6 +164,7 @@ describe('drover demo', () => {
       expect((await drover(['demo', '--remove'])).out).toContain('Removed demo-success');
       expect((await drover(['inbox'])).out).not.toContain('demo-');
       expect((await drover(['agent', 'show', 'demo-oom'])).code).toBe(9);
+      expect((await drover(['logs', String(told[0]!.execution_id)])).out).toContain('Added one line to hello.md.');
     },
   );
 });

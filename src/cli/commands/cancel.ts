@@ -12,7 +12,7 @@ const words: Record<TerminateBody['status'], string> = {
 export const cancel = async (context: Context, options: { reason?: string }, [id]: string[]): Promise<ExitName> => {
   const { api } = context.connection();
   const row = await api.execution(id!);
-  const body = await api.terminate(row.agent_name, row.id, options.reason ?? 'drover cancel');
+  const body = await api.terminate(row.id, options.reason ?? 'drover cancel');
   if (context.json) printJson(context, { execution_id: row.id, ...body });
   else context.terminal.out(`${words[body.status] ?? body.status}\n`);
   return 'ok';

@@ -23,7 +23,7 @@ export const logs = async (context: Context, options: { follow?: boolean }, [id]
     const stop = new AbortController();
     const letGo = terminal.onInterrupt(() => stop.abort());
     try {
-      for await (const item of transcriptFeed(context, row.agent_name, row.id, stop.signal)) {
+      for await (const item of transcriptFeed(context, row.id, stop.signal)) {
         if (item.kind === 'entry') show(item.entry);
         if (item.kind === 'down') terminal.err('The server does not answer; waiting for it.\n');
       }
@@ -32,7 +32,7 @@ export const logs = async (context: Context, options: { follow?: boolean }, [id]
     }
     if (stop.signal.aborted) return 'interrupted';
   } else {
-    const body = await api.log(row.agent_name, row.id);
+    const body = await api.log(row.id);
     for (const entry of body.log) show(entry);
     if (!body.has_log) terminal.err('It has written nothing yet.\n');
   }

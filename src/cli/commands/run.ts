@@ -38,7 +38,7 @@ export const run = async (context: Context, flags: RunFlags, [agent, ...words]: 
     else context.terminal.out(`${id}\n`);
     return 'ok';
   }
-  const watched = await watch(context, agent!, id, { waitMs: flags.wait === undefined ? null : flags.wait * 1000 });
+  const watched = await watch(context, id, { waitMs: flags.wait === undefined ? null : flags.wait * 1000 });
   return told(context, id, watched);
 };
 

@@ -18,7 +18,7 @@ const outcomes = {
 export const CancelButton = ({ row, className = 'quiet small' }: { row: ExecutionBody; className?: string }) => {
   const queries = useQueryClient();
   const stop = useMutation({
-    mutationFn: () => write(() => api.terminate(row.agent_name, row.id, 'cancelled on the page')),
+    mutationFn: () => write(() => api.terminate(row.id, 'cancelled on the page')),
     onSuccess: ({ status }) => {
       say(`The run of ${row.agent_name} ${outcomes[status] ?? status}.`);
       void queries.invalidateQueries({ queryKey: ['executions'] });

@@ -19,7 +19,7 @@ interface Read {
 /** What came within this time is shown at once: a log that streams fast must not redraw a page per line. */
 const gatherMs = 120;
 
-const useTranscript = (agent: string, id: string): Read => {
+const useTranscript = (id: string): Read => {
   const [read, setRead] = useState<Read>({ blocks: [], dropped: 0, state: 'reading', why: '' });
   useEffect(() => {
     const stop = new AbortController();
@@ -35,7 +35,7 @@ const useTranscript = (agent: string, id: string): Read => {
       timer ??= setTimeout(show, gatherMs);
     };
     const run = async () => {
-      for await (const item of api.transcript(agent, id, { signal: stop.signal })) {
+      for await (const item of api.transcript(id, { signal: stop.signal })) {
         if (item.kind === 'entry') fold.push(item.entry);
         else if (item.kind === 'ended') state = 'ended';
         else if (item.kind === 'up') state = 'live';
@@ -56,7 +56,7 @@ const useTranscript = (agent: string, id: string): Read => {
       stop.abort();
       if (timer !== null) clearTimeout(timer);
     };
-  }, [agent, id]);
+  }, [id]);
   return read;
 };
 
@@ -65,7 +65,7 @@ const windowSize = 150;
 const stateWords = { reading: 'reading…', live: 'live', ended: '', broken: '' } as const;
 
 export const Transcript = ({ row }: { row: ExecutionBody }) => {
-  const read = useTranscript(row.agent_name, row.id);
+  const read = useTranscript(row.id);
   const [extra, setExtra] = useState(0);
   const end = useRef<HTMLDivElement>(null);
   const follows = useRef(false);
