@@ -1,76 +1,34 @@
 /**
- * The tables as Kysely sees them: one interface per table of migrations/, column by column. Only verbs use these; what leaves
- * the store has the shapes of contract/. Booleans are 0 and 1, JSON is text, times are integer ms.
+ * The tables as Kysely sees them. A row that leaves the store has its shape in contract/ (or store.ts); its table is that shape
+ * with booleans as 0 and 1 and lists and objects as JSON text, and the columns that stay inside. Times are integer ms.
  */
 import type { Generated } from 'kysely';
 import type { AgentRow } from '../contract/agent.ts';
 import type { Cause } from '../contract/causes.ts';
-import type { CredentialKind, CredentialState } from '../contract/credential.ts';
-import type { EventType } from '../contract/events.ts';
-import type { CostKind, ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
+import type { CredentialRow } from '../contract/credential.ts';
+import type { EventRow } from '../contract/events.ts';
+import type { AttemptRow, CostKind, ExecutionClass, ExecutionRow, ExecutionTexts } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
 import type { NotificationRow, NotifyTargetRow, OperatorItemRow } from '../contract/operator.ts';
-import type { Role } from '../contract/principal.ts';
-import type { KeyRow } from './store.ts';
+import type { KeyRow, LoginRow, ReadVerbs, RunnerRow, SessionRow, SettingRow, UserRow } from './store.ts';
 
 type Bit = 0 | 1;
 export type Lane = 'interactive' | 'batch' | 'nested';
 
-export interface Agents {
-  id: string;
-  name: string;
-  owner_id: string;
-  adapter: AgentRow['adapter'];
-  type: string | null;
-  model: string | null;
-  workspace: string | null;
-  executable: string | null;
-  command: string | null;
-  base_url: string | null;
-  env: string;
-  cpu: number | null;
-  memory_bytes: number | null;
-  max_parallel_tasks: number | null;
-  max_backlog_depth: number | null;
-  timeout_s: number | null;
-  stall_s: number | null;
-  custom_instructions: string | null;
-  permission_mode: AgentRow['permission_mode'];
-  allow_bypass_without_isolation: Generated<Bit>;
-  allowed_tools: string | null;
-  workspace_mode: AgentRow['workspace_mode'];
-  pool: string | null;
-  credential_id: string | null;
-  desired_state: AgentRow['desired_state'];
-  main_session_id: string | null;
-  created_at: number;
-  updated_at: number;
-  deleted_at: number | null;
-}
+type Cell<V> = V extends boolean ? Bit : V extends string | number | null ? V : string;
+type Stored<T> = { [K in keyof T]: Cell<T[K]> };
+/** `K` may be left out of an insert: the migration gives it a default. */
+type Defaulted<T, K extends keyof T> = Omit<T, K> & { [P in K]: Generated<T[P]> };
 
-export interface Executions {
-  id: string;
-  agent_id: string;
-  agent_name: string;
-  kind: ExecutionKind;
-  status: ExecutionStatus;
-  triggered_by: Trigger;
-  class: ExecutionClass;
-  durable: Bit;
-  depth: number;
-  root_id: string;
-  parent_execution_id: string | null;
+export type Agents = Defaulted<Stored<AgentRow>, 'allow_bypass_without_isolation'> & { deleted_at: number | null };
+
+export type Executions = Defaulted<Stored<ExecutionRow>, 'attempt' | 'silent' | 'attention'> & {
   /** 1 = an open call waits for it now: nested work (F3). */
   awaited: Generated<Bit>;
-  session_id: string | null;
   /** 1 = its session has another holder: it stands behind (F1). */
   behind: Generated<Bit>;
   behind_since: number | null;
   behind_ms: Generated<number>;
-  cli_session_id: string | null;
-  timeout_s: number;
-  max_retries: number;
-  queued_at: number;
   /** Wall clock of this stay in the queue; `eligible_at` is its start by the steady clock. */
   since_at: number;
   eligible_at: number;
@@ -78,58 +36,21 @@ export interface Executions {
   waited_ms: Generated<number>;
   queue_budget_ms: number | null;
   expires_at: number | null;
-  not_before: number | null;
   ripe_at: number | null;
   token: string | null;
   /** The newest attempt, also after it ended. */
   attempt_id: string | null;
-  attempt: Generated<number>;
-  runner_id: string | null;
-  credential_id: string | null;
-  started_at: number | null;
   waiting_since: number | null;
-  completed_at: number | null;
-  silent: Generated<Bit>;
-  cancel_requested_at: number | null;
-  cause: Cause | null;
-  duration_ms: number | null;
-  queued_ms: number | null;
-  cost_usd: number | null;
-  cost_kind: CostKind | null;
-  tool_calls: number | null;
-  turns: number | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  context_used: number | null;
-  context_max: number | null;
-  attention: Generated<string>;
   /** Where it stands; null while it stands in no lane (not queued, behind, or parked). Derived: the schema checks it. */
   lane: Lane | null;
-}
+};
 
-export interface Texts {
-  execution_id: string;
-  message: string;
-  options: string;
-  response: string | null;
-  error: string | null;
-  verdict: string | null;
-  wait_details: string | null;
-}
+export type Texts = Stored<ExecutionTexts> & { execution_id: string; options: string };
 
-export interface Attempts {
-  id: string;
-  execution_id: string;
-  number: number;
-  runner_id: string;
-  credential_id: string | null;
+export type Attempts = Defaulted<Stored<AttemptRow>, 'late'> & {
   token: string;
   eligible_at: number;
   claimed_steady: number;
-  claimed_at: number;
-  begun_at: number | null;
-  started_at: number | null;
-  ended_at: number | null;
   lease_until: number;
   silent_at: number | null;
   host: string | null;
@@ -138,46 +59,16 @@ export interface Attempts {
   boot_id: string | null;
   cpu_ms: number | null;
   rss_bytes: number | null;
-  verdict: string | null;
-  decision: string | null;
-  late: Generated<Bit>;
-  cost_usd: number | null;
   cost_kind: CostKind | null;
-}
+};
 
-export interface Sessions {
-  id: string;
-  agent_id: string;
+export type Sessions = Defaulted<Stored<SessionRow>, 'is_main' | 'cost_usd' | 'message_count'> & {
   caller_session_id: string | null;
-  cli_session_id: string | null;
-  is_main: Generated<Bit>;
-  cost_usd: Generated<number>;
-  cli_cost_total: number | null;
   /** The tree of its last turn: the next one goes on from it. */
   kept_ref: string | null;
-  message_count: Generated<number>;
-  context_used: number | null;
-  context_max: number | null;
-  created_at: number;
-  last_used_at: number;
-  cleared_at: number | null;
-}
+};
 
-export interface Runners {
-  id: string;
-  name: string;
-  host: string | null;
-  boot_id: string | null;
-  version: string | null;
-  isolation: string | null;
-  cgroup: string | null;
-  slots: number | null;
-  labels: Generated<string>;
-  room: string | null;
-  last_seen: number | null;
-  seen_steady: number | null;
-  created_at: number;
-}
+export type Runners = Defaulted<Stored<RunnerRow>, 'labels'> & { seen_steady: number | null };
 
 export interface OperatorItems {
   id: string;
@@ -231,38 +122,9 @@ export interface Database {
   };
   sessions: Sessions;
   idempotency: { scope: string; key: string; body_hash: string; execution_id: string; stored_steady: number };
-  events: {
-    id: Generated<number>;
-    at: number;
-    type: EventType;
-    execution_id: string | null;
-    agent_name: string | null;
-    data: string;
-  };
-  credentials: {
-    id: string;
-    name: string;
-    kind: CredentialKind;
-    sealed: string | null;
-    max_parallel: number | null;
-    pool: string | null;
-    state: CredentialState;
-    until: number | null;
-    last_evidence: string | null;
-    last_used_at: number | null;
-    created_at: number;
-  };
-  credential_events: {
-    id: Generated<number>;
-    at: number;
-    credential_id: string;
-    agent_name: string;
-    execution_id: string;
-    state: string;
-    until: number | null;
-    cause: string;
-    evidence: string;
-  };
+  events: Defaulted<Stored<EventRow>, 'id'>;
+  credentials: CredentialRow;
+  credential_events: Defaulted<ReadVerbs['credential_events'][1][number], 'id'>;
   runners: Runners;
   operator_items: OperatorItems;
   streaks: { agent_id: string; cause: Cause; times: string };
@@ -273,28 +135,9 @@ export interface Database {
     attempts: Generated<number>;
     due_steady: number;
   };
-  settings: { key: string; value: string; updated_at: number };
-  users: {
-    id: string;
-    username: string;
-    email: string | null;
-    role: Role;
-    password_hash: string | null;
-    created_at: number;
-  };
-  api_keys: {
-    id: string;
-    name: string;
-    description: string | null;
-    prefix: string;
-    hash: string;
-    scope: KeyRow['scope'];
-    user_id: string | null;
-    agent_id: string | null;
-    created_at: number;
-    last_used_at: number | null;
-    revoked_at: number | null;
-  };
-  logins: { hash: string; user_id: string; created_at: number; expires_at: number };
+  settings: SettingRow;
+  users: UserRow;
+  api_keys: KeyRow;
+  logins: LoginRow;
   audit: { id: string; at: number; by_whom: string; action: string; target: string; data: string };
 }

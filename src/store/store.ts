@@ -159,7 +159,7 @@ export interface KeyRow {
   last_used_at: number | null;
   revoked_at: number | null;
 }
-interface LoginRow {
+export interface LoginRow {
   hash: string;
   user_id: string;
   created_at: number;
@@ -179,7 +179,7 @@ export interface RunnerRow {
   last_seen: number | null;
   created_at: number;
 }
-interface SettingRow {
+export interface SettingRow {
   key: string;
   value: string;
   updated_at: number;
