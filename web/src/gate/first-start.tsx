@@ -32,7 +32,7 @@ export const FirstStart = ({ tokenFile, onDone }: { tokenFile: string | null; on
   return (
     <GateFrame title="Welcome to Drover">
       <p>
-        Set the password of <b>admin</b>. The token in <code>{file}</code> shows that this machine is yours:
+        Set the password of <b>admin</b>. The token in a file on the host shows that it is yours:
       </p>
       <Command text={`cat ${/\s/.test(file) ? `'${file}'` : file}`} />
       <form

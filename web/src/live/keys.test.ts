@@ -23,6 +23,11 @@ describe('what an event makes stale', () => {
     );
   });
 
+  it('is why an open run waits, when the fleet, a limit or an agent changed', () => {
+    for (const type of ['fleet.paused', 'limits.changed', 'agent.updated'])
+      expect(stale(type)).toEqual(expect.arrayContaining([keys.queued, keys.open]));
+  });
+
   it('goes by the first word for a type of a newer server', () => {
     expect(stale('execution.teleported', 'e1')).toEqual(
       expect.arrayContaining([keys.running, keys.queued, keys.ended]),

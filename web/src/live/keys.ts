@@ -9,6 +9,8 @@ export const keys = {
   running: ['executions', 'running'],
   queued: ['executions', 'queued'],
   ended: ['executions', 'ended'],
+  /** Whichever run is open. */
+  open: ['execution'],
   execution: (id: string) => ['execution', id],
 } as const;
 
@@ -33,11 +35,12 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
   switch (event.type.split('.', 1)[0]) {
     case 'execution':
       return [keys.running, keys.queued, keys.ended, keys.limits, keys.agents, ...own];
+    // A run that is open on the screen waits for another reason now.
     case 'agent':
-      return [keys.agents, keys.limits, keys.queued];
+      return [keys.agents, keys.limits, keys.queued, keys.open];
     case 'limits':
     case 'fleet':
-      return [keys.limits, keys.queued];
+      return [keys.limits, keys.queued, keys.open];
     case 'runner':
       return [keys.runners, keys.limits, keys.queued];
     case 'operator':

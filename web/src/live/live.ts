@@ -40,7 +40,7 @@ export const createRefresher = (
   };
 };
 
-const everything: Key[] = [keys.limits, keys.agents, keys.runners, keys.operator, ['executions'], ['execution']];
+const everything: Key[] = [keys.limits, keys.agents, keys.runners, keys.operator, ['executions'], keys.open];
 
 export const useLive = (queries: QueryClient): LineState => {
   const [state, setState] = useState<LineState>({ kind: 'connecting' });

@@ -5,7 +5,7 @@ import { type Cause, causes } from '../../../src/contract/causes.ts';
 import { Section } from '../parts/section.tsx';
 import { Ago, Mark, Plain } from '../parts/text.tsx';
 import { executionHref, useExecutionRoute } from '../route.ts';
-import { headOf } from '../words/plain.ts';
+import { below, headOf } from '../words/plain.ts';
 import { attentionInWords } from '../words/reasons.ts';
 import { cost, count, lasted } from '../words/times.ts';
 import { useEnded } from './data.ts';
@@ -27,7 +27,7 @@ const EndedRow = ({ row }: { row: ExecutionBody }) => {
   const current = useExecutionRoute() === row.id;
   const evidence = failed ? headOf(evidenceOf(row), 320) : '';
   const advice = failed ? adviceFor(row) : '';
-  const error = failed ? headOf(row.error, 320) : '';
+  const error = failed ? headOf(below(causeTitle(row.cause), row.error), 320) : '';
   return (
     <li className="row ended" data-status={row.status} aria-current={current}>
       <Mark status={row.status} />

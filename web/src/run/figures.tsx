@@ -1,7 +1,7 @@
 /** What was measured of a run: times, money, tokens, memory against its limit, the work that was kept. A dash is "not known". */
 import type { ReactNode } from 'react';
 import type { AttemptBody, ExecutionBody } from '../../../src/client/wire.ts';
-import { Plain, Track } from '../parts/text.tsx';
+import { Plain, Since, Track } from '../parts/text.tsx';
 import { executionHref } from '../route.ts';
 import { bytes, cost, count, lasted, notKnown, span } from '../words/times.ts';
 
@@ -63,7 +63,11 @@ export const Figures = ({ row }: { row: ExecutionBody }) => {
       <h3>Figures</h3>
       <dl className="figures">
         <Figure name="Ran">
-          {lasted(row.duration_ms)}
+          {row.completed_at === null && row.started_at !== null ? (
+            <Since at={row.started_at} />
+          ) : (
+            lasted(row.duration_ms)
+          )}
           {row.timeout_seconds !== undefined && (
             <span className="muted"> of at most {span(row.timeout_seconds * 1000)}</span>
           )}

@@ -2,6 +2,7 @@
 import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { adviceFor, causeTitle } from '../now/ended.tsx';
 import { Plain } from '../parts/text.tsx';
+import { below } from '../words/plain.ts';
 import { attentionInWords } from '../words/reasons.ts';
 
 const sure = { proven: 'proven', likely: 'likely', unknown: 'not known for sure' } as const;
@@ -9,6 +10,7 @@ const sure = { proven: 'proven', likely: 'likely', unknown: 'not known for sure'
 export const VerdictBox = ({ row }: { row: ExecutionBody }) => {
   const { verdict } = row;
   const advice = adviceFor(row);
+  const said = below(causeTitle(row.cause), row.error);
   const meta = [
     row.cause,
     verdict === null ? null : sure[verdict.confidence],
@@ -19,9 +21,9 @@ export const VerdictBox = ({ row }: { row: ExecutionBody }) => {
     <section className="verdict" data-status={row.status} aria-label="Verdict">
       <h3>{row.status === 'success' ? 'Success' : causeTitle(row.cause)}</h3>
       <p className="meta">{meta.join(' · ')}</p>
-      {row.error !== null && row.error !== '' && (
+      {said !== '' && (
         <p className="said">
-          <Plain text={row.error} block />
+          <Plain text={said} block />
         </p>
       )}
       {verdict !== null && verdict.evidence.length > 0 && (

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/support/verifies.ts';
-import { headOf, plainText, stripAnsi } from './plain.ts';
+import { below, headOf, plainText, stripAnsi } from './plain.ts';
+
+describe('a sentence below its title', () => {
+  it('does not say the title again, and keeps everything else', () => {
+    expect(below('Not found', 'Not found. Install it.')).toBe('Install it.');
+    expect(below('Not found', 'Not found.')).toBe('');
+    expect(below('Not found', 'Not founded on facts.')).toBe('Not founded on facts.');
+    expect(below('Not found', null)).toBe('');
+  });
+});
 
 describe('text of agents', () => {
   it('loses colours, cursor moves, titles and hyperlinks, and keeps the words', () => {

@@ -44,6 +44,12 @@ export const plainText = (text: string): string =>
     .replace(controls, '\ufffd')
     .replace(turns, (c) => `⟦${turnNames[c]}⟧`);
 
+/** A sentence below its title: what stands in the title already is not said twice. */
+export const below = (title: string, text: string | null | undefined): string => {
+  const said = (text ?? '').trimStart();
+  return said.startsWith(`${title}.`) ? said.slice(title.length + 1).trimStart() : said;
+};
+
 /** The first line that says something, cut to what a row can hold. */
 export const headOf = (text: string | null | undefined, most = 200): string => {
   // A message may be two megabytes; its head is in its first few kilobytes or nowhere.

@@ -95,11 +95,11 @@ describe('the banner', () => {
   it('names the cap that binds, with numbers', () => {
     expect(bannerOf(limits({ waiting_by_reason: { fleet_cap: 9, agent_cap: 3 } }), [], 1)).toEqual({
       tone: 'bind',
-      text: 'The fleet is at its limit: 8 of 8 run, 9 rows wait for a slot.',
+      text: 'The fleet is at its limit: 8 of 8 run, 9 wait for a slot.',
     });
     const agents = [{ name: 'alpha', running: 3, queued: 2, cap: 3 }];
     expect(bannerOf(limits({ running: 3, waiting_by_reason: { agent_cap: 1 } }), agents, 1)?.text).toBe(
-      'alpha is at its cap (3 of 3): 1 row waits for it.',
+      'alpha is at its cap (3 of 3): 1 more waits.',
     );
   });
 });

@@ -96,12 +96,12 @@ export const bannerOf = (l: LimitsBody, agents: readonly AgentUse[], runnersSeen
   if ((held.credentials_exhausted ?? 0) > 0)
     return {
       tone: 'stop',
-      text: `Credentials are used up: ${plural(held.credentials_exhausted!, 'row')} parked until the reset.`,
+      text: `Credentials are used up: ${count(held.credentials_exhausted)} put aside until the reset.`,
     };
   if ((held.fleet_cap ?? 0) > 0)
     return {
       tone: 'bind',
-      text: `The fleet is at its limit: ${l.running} of ${l.agent_call_limit} run, ${plural(held.fleet_cap!, 'row')} ${held.fleet_cap === 1 ? 'waits' : 'wait'} for a slot.`,
+      text: `The fleet is at its limit: ${l.running} of ${l.agent_call_limit} run, ${count(held.fleet_cap)} ${held.fleet_cap === 1 ? 'waits' : 'wait'} for a slot.`,
     };
   if ((held.agent_cap ?? 0) > 0) {
     const full = agents.filter((a) => a.queued > 0 && a.cap !== null && a.running >= a.cap);
@@ -116,13 +116,13 @@ export const bannerOf = (l: LimitsBody, agents: readonly AgentUse[], runnersSeen
               .join(', ')}${full.length > 3 ? ', …' : ''})`;
     return {
       tone: 'bind',
-      text: `${who}: ${plural(held.agent_cap!, 'row')} ${held.agent_cap === 1 ? 'waits' : 'wait'} for it.`,
+      text: `${who}: ${count(held.agent_cap)} more ${held.agent_cap === 1 ? 'waits' : 'wait'}.`,
     };
   }
   if ((held.runner_room ?? 0) > 0)
     return {
       tone: 'bind',
-      text: `The runner has no free place: ${plural(held.runner_room!, 'row')} ${held.runner_room === 1 ? 'waits' : 'wait'} for one.`,
+      text: `The runner has no free place: ${count(held.runner_room)} ${held.runner_room === 1 ? 'waits' : 'wait'} for one.`,
     };
   return null;
 };
