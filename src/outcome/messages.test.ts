@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { olderReading, wordLists } from '../../test/support/cases.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import { type Cause, causeNames, causes } from '../contract/causes.ts';
+import { errors } from '../contract/errors.ts';
 import { emptyFacts, type Facts, type MemoryFacts } from '../contract/facts.ts';
 import { diagnose } from './diagnose.ts';
 import { endingOf } from './ending.ts';
 import { diagnoseRow } from './from-evidence-row.ts';
 import { durationText, renderMessage } from './messages.ts';
+import { operatorItems, repeatedItem } from './operator-item.ts';
 
 const mib = 1024 * 1024;
 const memory = (more: Partial<MemoryFacts> = {}): MemoryFacts => ({
@@ -53,6 +55,12 @@ const notPrepared = (code: string): Facts => ({
   prepare_error: { code, message: 'The workspace cannot be prepared: 401 unauthorized' },
 });
 
+const inTool = (name: string): Facts => {
+  const facts = { ...emptyFacts('claude'), signal: 'SIGINT', stop: { reason: 'stall' as const, at: 1, detail: name } };
+  facts.stream.open_tool = { name, input: '401', since: null };
+  return facts;
+};
+
 /** Every message we can print, over all causes and ways to end. */
 const everyMessage = (): { cause: Cause; text: string }[] => {
   const endings: Facts[] = [
@@ -65,6 +73,10 @@ const everyMessage = (): { cause: Cause; text: string }[] => {
     killed('SIGTERM', { stop: { reason: 'deadline', at: 1, detail: null }, timeout_s: 401 }),
     killed('SIGKILL', { memory: memory({ limit_bytes: 401 * mib, peak_bytes: 403 * mib }) }),
     { ...emptyFacts('claude'), exit_code: 0, stop: { reason: 'cancel', at: 1, detail: null }, timeout_s: 4030 },
+    inTool('Bash'),
+    inTool('mcp__oauth__authentication'),
+    inTool('Unauthorized'),
+    { ...emptyFacts('claude'), prepare_error: { code: 'x', message: '401 unauthorized' } },
   ];
   return causeNames.flatMap((cause) => endings.map((facts) => ({ cause, text: messageFor(cause, facts) })));
 };
@@ -158,6 +170,46 @@ describe('drill 23: the no-evidence text can never be taken for an auth failure'
         ? [...wordLists.auth, ...wordLists.agent_auth]
         : [...wordLists.auth, ...wordLists.agent_auth, ...wordLists.rate_limit];
       expect({ cause, found: words.filter((w) => said.toLowerCase().includes(w)) }).toEqual({ cause, found: [] });
+    }
+  });
+
+  it(verifies('D23', 'R42')('nor in what a person is alerted to, but for what the CLI itself said'), () => {
+    const agent = { name: 'worker', memory_bytes: 401 * mib };
+    const attentions = [
+      'blocked_tools',
+      'permission_mode_differs',
+      'tool_oom',
+      'memory_pressure',
+      'work_not_kept',
+    ] as const;
+    for (const cause of causeNames.filter((c) => !aboutLogin.includes(c))) {
+      const facts = killed('SIGKILL', { memory: memory({ limit_bytes: 401 * mib, peak_bytes: 403 * mib }) });
+      const verdict = { ...diagnose(facts), cause, evidence: [], attention: [...attentions], message: '' };
+      const items = [...operatorItems(verdict, facts, agent), repeatedItem(verdict, facts, agent)].filter(
+        (i) => i !== null,
+      );
+      expect(items.length).toBeGreaterThan(3);
+      for (const { title, evidence } of items)
+        for (const text of [title, ...evidence]) {
+          const { auth, agentAuth } = olderReading(text.replaceAll(/\d+ MiB|--memory \d+m/g, ''));
+          expect({ cause, text, found: [...auth, ...agentAuth] }).toEqual({ cause, text, found: [] });
+          const read = diagnoseRow({ id: 'i', cli: 'claude', exit_code: 1, stderr_tail: text });
+          expect({ text, cause: read.cause, switches: read.switch_credential }).toMatchObject({
+            text,
+            cause: 'unknown',
+          });
+          expect(read.switch_credential).not.toBe(true);
+        }
+    }
+  });
+
+  it(verifies('D23')('nor in the errors of the API, which older clients read as well'), () => {
+    for (const [code, e] of Object.entries(errors)) {
+      const { auth, agentAuth } = olderReading(e.hint);
+      if (e.status !== 401 && e.status !== 403)
+        expect({ code, found: [...auth, ...agentAuth] }).toEqual({ code, found: [] });
+      const read = diagnoseRow({ id: code, cli: 'claude', exit_code: 1, stderr_tail: `${code}: ${e.hint}` });
+      expect({ code, cause: read.cause }).toEqual({ code, cause: 'unknown' });
     }
   });
 
