@@ -4,7 +4,6 @@
  * A refusal leaves no row behind.
  */
 import { isRefusal, type Refusal, refuse } from '../../contract/errors.ts';
-import type { ExecutionRow } from '../../contract/execution.ts';
 import { limits } from '../../contract/limits.ts';
 import { insertInto, statement } from '../statement.ts';
 import type { EnqueueArgs } from '../store.ts';
@@ -166,19 +165,25 @@ export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
     data: { class: row.class, depth: row.depth, triggered_by: row.triggered_by },
   });
   tx.stirred.claimable ||= place.behind === 0;
-  return { execution: { ...unborn, ...shown(row) }, replay: false, queue_position };
+  return { execution: executionFrom({ ...unborn, ...row }), replay: false, queue_position };
 };
 
-type NewRow = Pick<Row, (typeof columns)[number]>;
-/** What a new row has not been yet; the store's defaults say the same. */
-const unborn = {
+/** What a new row has not been yet: the defaults of its table. */
+const unborn: Omit<Row, (typeof columns)[number]> = {
+  awaited: 0,
+  behind_ms: 0,
+  waited_ms: 0,
   not_before: null,
-  started_at: null,
-  completed_at: null,
+  ripe_at: null,
+  token: null,
+  attempt_id: null,
   attempt: 0,
   runner_id: null,
   credential_id: null,
-  silent: false,
+  started_at: null,
+  waiting_since: null,
+  completed_at: null,
+  silent: 0,
   cancel_requested_at: null,
   cause: null,
   duration_ms: null,
@@ -191,23 +196,5 @@ const unborn = {
   output_tokens: null,
   context_used: null,
   context_max: null,
-  attention: [],
+  attention: '[]',
 };
-const shown = (r: NewRow): Omit<ExecutionRow, keyof typeof unborn> => ({
-  id: r.id,
-  agent_id: r.agent_id,
-  agent_name: r.agent_name,
-  kind: r.kind,
-  status: r.status,
-  triggered_by: r.triggered_by,
-  class: r.class,
-  durable: r.durable === 1,
-  depth: r.depth,
-  root_id: r.root_id,
-  parent_execution_id: r.parent_execution_id,
-  session_id: r.session_id,
-  cli_session_id: r.cli_session_id,
-  timeout_s: r.timeout_s,
-  max_retries: r.max_retries,
-  queued_at: r.queued_at,
-});
