@@ -16,6 +16,7 @@ export const programsIn = (...dirs: string[]): string[] =>
 
 export interface Program {
   file: string;
+  text: string;
   /** The names it exports. */
   exports: string[];
   /** What it takes: a name, or `*` for all that is there. `from` is a file of ours or the name of a package. */
@@ -46,7 +47,7 @@ export const readProgram = (file: string, text = readFileSync(file, 'utf8')): Pr
       );
       if (x.moduleRequest) imports.push({ from: target(x.moduleRequest.value), name: x.importName.name ?? '*' });
     }
-  return { file, exports, imports, tree: program };
+  return { file, text, exports, imports, tree: program };
 };
 
 /** Calls `visit` with every node of a tree; what it returns false for is not entered. */
