@@ -9,7 +9,6 @@ import type { LineSeen } from '../evidence/reader.ts';
 import { cliOf } from './adapters/all.ts';
 import { type Delivery, startDelivery } from './deliver.ts';
 import { openJournal } from './journal.ts';
-import { redactor } from './redact.ts';
 import type { Run } from './run.ts';
 import { openStreams } from './streams.ts';
 import { startTail, type Tail } from './tail.ts';
@@ -36,11 +35,10 @@ export interface Reading {
 /** For what is read after its ending: nobody acts on it. */
 export const unheard: ReadingEvents = { onLine: () => {}, onFull: () => {} };
 
-export const openReading = async ({ claim, secrets, parts }: Run, on: ReadingEvents): Promise<Reading> => {
+export const openReading = async ({ claim, hide, parts }: Run, on: ReadingEvents): Promise<Reading> => {
   const { kernel, spool } = parts;
   const dir = spool.dirOf(claim.attempt);
   const cli = cliOf(claim.agent.adapter);
-  const clean = redactor(secrets);
   const reader = parts.readerFor(cli);
   const streams = openStreams(dir);
   const journal = await openJournal(join(dir, 'journal'));
@@ -51,7 +49,7 @@ export const openReading = async ({ claim, secrets, parts }: Run, on: ReadingEve
     streams,
     server: parts.server,
     kernel,
-    clean,
+    clean: hide,
     signal: parts.leaving,
   });
   const delayMs = () =>
@@ -66,7 +64,7 @@ export const openReading = async ({ claim, secrets, parts }: Run, on: ReadingEve
     log: kernel.log.child({ attempt: claim.attempt }),
     delayMs,
     logBytes: parts.logBytes,
-    onLine: (stream, text, at) => on.onLine(reader.line(stream, clean(text), at), reader.awaits()),
+    onLine: (stream, text, at) => on.onLine(reader.line(stream, hide(text), at), reader.awaits()),
     onSlice: (slice) => delivery.add(slice),
     onFull: on.onFull,
   });

@@ -3,9 +3,7 @@
  * held again and their files read from the beginning; those that ended meanwhile are concluded from their exit record, or
  * without one when they are proven dead. Nothing is run: a claim that was never begun is the server's to give out again.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import { cliOf } from './adapters/all.ts';
 import { concludeEnded, followProcess } from './attempt.ts';
 import { startDelivery } from './deliver.ts';
@@ -14,6 +12,7 @@ import type { RunnerParts } from './parts.ts';
 import { redactor, secretsOf } from './redact.ts';
 import { type AttemptEnd, ended, endedEarly, type Run } from './run.ts';
 import { goOnWithService } from './service.ts';
+import type { SpooledClaim } from './spool.ts';
 import { openStreams } from './streams.ts';
 import type { Work } from './work.ts';
 
@@ -46,24 +45,22 @@ export const recover = async (parts: RunnerParts, work: Work): Promise<Recovered
     } else {
       state.restarts++;
       await spool.writeState(attempt, state);
-      work.goOn(claim, (control) =>
-        goOn({ claim, state, control, parts, secrets: secretsOf(claim) }, claim.lent_names),
-      );
+      work.goOn(claim, (control) => goOn({ claim, state, control, parts, hide: hideOf(claim) }));
       found.resumed++;
     }
   }
   return found;
 };
 
-const goOn = async (run: Run, lentNames: readonly string[]): Promise<AttemptEnd> => {
+/** The values of what was lent went with the runner that had them. */
+const hideOf = (claim: SpooledClaim) => redactor(secretsOf(claim), claim.lent_marks);
+
+const goOn = async (run: Run): Promise<AttemptEnd> => {
   const { claim, state, parts } = run;
   if (claim.agent.adapter === 'http') return goOnWithService(run);
   const dir = parts.spool.dirOf(claim.attempt);
   const found = await parts.launcher.reattach(claim.attempt, dir);
-  if ('proof' in found) {
-    const lent = await lentValues(found.proof.pid, lentNames);
-    return followProcess({ ...run, secrets: [...run.secrets, ...lent] }, found);
-  }
+  if ('proof' in found) return followProcess(run, found);
   if ('ended' in found) return concludeEnded(run, found.ended);
   if (state.phase === 'spawned' || !found.never_started) return concludeEnded(run, null);
   // Between the go and the spawn: proven never started. Its cgroup may have been made already.
@@ -77,17 +74,8 @@ const goOn = async (run: Run, lentNames: readonly string[]): Promise<AttemptEnd>
   });
 };
 
-/** The values of what was lent stand nowhere but in the process: read there, so that the transcript goes on hiding them. */
-const lentValues = async (pid: number, names: readonly string[]): Promise<string[]> => {
-  const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-  return environ
-    .split('\0')
-    .filter((entry) => names.includes(entry.slice(0, entry.indexOf('='))))
-    .map((entry) => entry.slice(entry.indexOf('=') + 1));
-};
-
 /** From the first entry on: the server's answer says how far it had come, and the rest follows. */
-const sendTranscript = async (claim: ClaimedWork, parts: RunnerParts): Promise<void> => {
+const sendTranscript = async (claim: SpooledClaim, parts: RunnerParts): Promise<void> => {
   const dir = parts.spool.dirOf(claim.attempt);
   const streams = openStreams(dir);
   const journal = await openJournal(join(dir, 'journal'));
@@ -98,7 +86,7 @@ const sendTranscript = async (claim: ClaimedWork, parts: RunnerParts): Promise<v
     streams,
     server: parts.server,
     kernel: parts.kernel,
-    clean: redactor(secretsOf(claim)),
+    clean: hideOf(claim),
     signal: parts.leaving,
   });
   for (const slice of journal.before) delivery.add(slice);

@@ -1,9 +1,10 @@
 /**
  * Takes secrets out of what an agent printed before anything reads it: transcript, evidence and facts all come from lines
- * that went through here (R45). The lent values are known; keys of the providers are also known by their form, since
- * after a restart of the runner the values may not be.
+ * that went through here (R45). The lent values are known, after a restart of the runner by their marks; keys of the
+ * providers are also known by their form.
  */
 import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import { hideMarked, type Mark, markOf } from './marks.ts';
 
 const forms = /\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{24,}\b|\bdrover_[A-Za-z0-9_-]{20,}\b/g;
 const hidden = '[hidden]';
@@ -11,14 +12,24 @@ const hidden = '[hidden]';
 /** Shorter values would hide ordinary words. */
 const shortestSecret = 8;
 
-export const redactor = (secrets: readonly string[]): ((line: string) => string) => {
-  // In a JSON line a value stands escaped.
-  const known = [...new Set(secrets.flatMap((s) => [s, JSON.stringify(s).slice(1, -1)]))]
+export type Hide = (line: string) => string;
+
+/** In a JSON line a value stands escaped. Longest first: one may hold another. */
+const spellings = (secrets: readonly string[]): string[] =>
+  [...new Set(secrets.flatMap((s) => [s, JSON.stringify(s).slice(1, -1)]))]
     .filter((s) => s.length >= shortestSecret)
     .sort((a, b) => b.length - a.length);
+
+/** For the spool. */
+export const marksOf = (secrets: readonly string[], salt: string): Mark[] =>
+  spellings(secrets).map((s) => markOf(s, salt));
+
+export const redactor = (secrets: readonly string[], marks: readonly Mark[] = []): Hide => {
+  const known = spellings(secrets);
   return (line) => {
     let out = line;
     for (const secret of known) if (out.includes(secret)) out = out.replaceAll(secret, hidden);
+    for (const mark of marks) out = hideMarked(out, mark, hidden);
     return out.includes('sk-') || out.includes('drover_') ? out.replace(forms, hidden) : out;
   };
 };

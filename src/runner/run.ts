@@ -7,6 +7,7 @@ import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import { cliOf } from './adapters/all.ts';
 import type { Control } from './control.ts';
 import type { RunnerParts } from './parts.ts';
+import type { Hide } from './redact.ts';
 import type { AttemptState } from './spool.ts';
 
 export interface Run {
@@ -15,8 +16,8 @@ export interface Run {
   readonly state: AttemptState;
   readonly control: Control;
   readonly parts: RunnerParts;
-  /** Values that nothing may show (R45). */
-  readonly secrets: readonly string[];
+  /** Takes out of a text what nothing may show (R45). */
+  readonly hide: Hide;
 }
 
 export type AttemptEnd =

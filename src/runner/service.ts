@@ -35,7 +35,7 @@ export const runService = async (run: Run): Promise<AttemptEnd> => {
   }
   const no = await askToBegin(run);
   if (no !== null) return no;
-  const service = connectService(claim, claim.agent.base_url);
+  const service = connectService(claim, claim.agent.base_url, run.hide);
   return follow(run, service, async (signal) => {
     state.started_at = parts.kernel.clock.now();
     state.started_boot_ms = bootMs();
@@ -49,7 +49,7 @@ export const goOnWithService = (run: Run): Promise<AttemptEnd> => {
     run.state.phase === 'spawned'
       ? { kind: 'accepted' }
       : { kind: 'unclear', code: 'RUNNER_RESTARTED', message: 'The runner was restarted while it sent the request.' };
-  return follow(run, connectService(run.claim, run.claim.agent.base_url ?? ''), async () => sent);
+  return follow(run, connectService(run.claim, run.claim.agent.base_url ?? '', run.hide), async () => sent);
 };
 
 const follow = async (

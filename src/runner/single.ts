@@ -28,9 +28,9 @@ interface Single {
   release(): void;
 }
 
-/** Resolves when nobody listens there any more; rejects with the pid of who does after `ms`. */
-const retireOther = (path: string, ms: number, { clock, log }: Kernel): Promise<void> =>
-  new Promise((resolve, reject) => {
+/** Resolves true when nobody listens there any more, false when who listens may stay; it says its pid first. */
+const retireOther = (path: string, ms: number, mayStay: (pid: number) => boolean, { clock, log }: Kernel) =>
+  new Promise<boolean>((resolve, reject) => {
     let pid = 'unknown';
     const socket = connect(path);
     const cancel = clock.after(ms, () => {
@@ -39,12 +39,18 @@ const retireOther = (path: string, ms: number, { clock, log }: Kernel): Promise<
     });
     const gone = () => {
       cancel();
-      resolve();
+      resolve(true);
     };
     socket.setEncoding('utf8');
-    socket.once('connect', () => socket.write('retire\n'));
-    socket.on('data', (said: string) => {
+    socket.once('data', (said: string) => {
       pid = said.trim();
+      if (mayStay(Number(pid))) {
+        cancel();
+        socket.destroy();
+        return resolve(false);
+      }
+      socket.write('retire\n');
+      socket.resume();
       log.info('the runner before this one is asked to leave', { pid });
     });
     socket.on('error', gone);
@@ -80,15 +86,18 @@ const take = (dir: string, n: number, self: ProofOfLife): boolean => {
 const laterThan = (a: ProofOfLife, b: ProofOfLife): boolean =>
   a.start_time === b.start_time ? a.pid > b.pid : a.start_time > b.start_time;
 
+const proofOf = (pid: number): ProofOfLife => ({ pid, start_time: statOf(pid)?.start_time ?? 0, boot_id: bootId() });
+
 /** Takes the place, or resolves false: a runner that was started after this one has it. */
 const takePlace = async (path: string, kernel: Kernel): Promise<boolean> => {
   const { clock } = kernel;
   const dir = dirname(path);
-  const self: ProofOfLife = { pid: process.pid, start_time: statOf(process.pid)?.start_time ?? 0, boot_id: bootId() };
+  const self = proofOf(process.pid);
   let until = clock.steady() + retireMs;
   let asked = 0;
   for (;;) {
-    await retireOther(path, Math.max(1, until - clock.steady()), kernel);
+    const mayStay = (pid: number) => laterThan(proofOf(pid), self);
+    if (!(await retireOther(path, Math.max(1, until - clock.steady()), mayStay, kernel))) return false;
     const [newest = 0, ...older] = places(dir);
     // Another one was quicker: it is asked in its turn, and gets the time that each gets.
     if (newest !== asked) until = clock.steady() + retireMs;

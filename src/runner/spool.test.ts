@@ -33,7 +33,7 @@ describe('the spool', () => {
       expect(await spool.readClaim(claim.attempt)).toMatchObject({
         token: claim.token,
         credential: { id: 'c', env: {} },
-        lent_names: ['ANTHROPIC_API_KEY'],
+        lent_marks: [{ chars: 'secret-value'.length }],
       });
       expect(statSync(at).mode & 0o777).toBe(0o700);
       expect(statSync(join(at, 'claim.json')).mode & 0o777).toBe(0o600);

@@ -4,7 +4,7 @@
  * before they are delivered and kept until they are acknowledged. Streams, exit and stop records stand beside them
  * (launcher.ts). Delivered attempts are kept for a while, by count, for people who look.
  */
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Facts } from '../contract/facts.ts';
@@ -12,16 +12,18 @@ import { ClaimedWork } from '../contract/runner-protocol.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Ballast } from './ballast.ts';
 import { readJson, writeDurably, writeWhole } from './durable-file.ts';
+import { Mark } from './marks.ts';
+import { type Hide, marksOf, redactor } from './redact.ts';
 
 /** Delivered attempts kept: enough to look at the last evening of a small fleet. */
 const keptDelivered = 40;
 const keptStreamBytes = 1024 * 1024;
 
-/** The claim without its message (it stands in `stdin`) and without the values of what was lent. */
+/** The claim without its message (it stands in `stdin`) and without the values of what was lent: of those only marks. */
 const SpooledClaim = ClaimedWork.extend({
-  lent_names: z.array(z.string()),
+  lent_marks: z.array(Mark).default([]),
 });
-type SpooledClaim = z.infer<typeof SpooledClaim>;
+export type SpooledClaim = z.infer<typeof SpooledClaim>;
 
 export const Place = z.object({
   mode: z.string(),
@@ -104,6 +106,12 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
       () => false,
     );
 
+  const hideIn = async (path: string, hide: Hide) => {
+    const text = await readFile(path, 'utf8');
+    const shown = hide(text);
+    if (shown !== text) await writeWhole(path, shown, ballast);
+  };
+
   const list = async () => (await readdir(root)).filter((name) => attemptName.test(name)).sort();
 
   return {
@@ -115,7 +123,7 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
         ...claim,
         message: '',
         credential: credential && { ...credential, env: {} },
-        lent_names: Object.keys(credential?.env ?? {}),
+        lent_marks: marksOf(Object.values(credential?.env ?? {}), claim.attempt),
       } satisfies SpooledClaim);
       await write(claim.attempt, 'state.json', freshState);
     },
@@ -128,13 +136,15 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
     readFacts: (attempt) => read(attempt, 'facts.json', Facts),
     async markDelivered(attempt, answer) {
       await writeFile(file(attempt, 'delivered'), answer, { mode: 0o600 });
-      // The server has the transcript: a long one is not kept twice.
+      const hide = redactor([], (await read(attempt, 'claim.json', SpooledClaim))?.lent_marks);
+      // The server has the transcript: a long one is not kept twice, and what was lent is not kept at all.
       for (const name of ['stdout', 'stderr']) {
         const size = await stat(file(attempt, name)).then(
           (s) => s.size,
           () => 0,
         );
         if (size > keptStreamBytes) await rm(file(attempt, name), { force: true });
+        else if (size > 0) await hideIn(file(attempt, name), hide);
       }
     },
     isDelivered: (attempt) => exists(attempt, 'delivered'),

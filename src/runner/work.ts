@@ -10,7 +10,7 @@ import { promptPath } from './adapters/claude.ts';
 import { runAttempt } from './attempt.ts';
 import { type Control, createControl } from './control.ts';
 import type { RunnerParts } from './parts.ts';
-import { secretsOf } from './redact.ts';
+import { redactor, secretsOf } from './redact.ts';
 import { whileUnreachable } from './retry.ts';
 import type { Roster } from './roster.ts';
 import type { AttemptEnd } from './run.ts';
@@ -105,7 +105,7 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
       // An answer that was delivered twice must not become two processes, nor the facts of one that failed to start.
       if (existsSync(spool.dirOf(claim.attempt))) return;
       start(claim, (control) =>
-        runAttempt({ claim, state: { ...freshState }, control, parts, secrets: secretsOf(claim) }),
+        runAttempt({ claim, state: { ...freshState }, control, parts, hide: redactor(secretsOf(claim)) }),
       );
     },
     goOn: start,

@@ -5,7 +5,7 @@
  */
 import { Agent, request } from 'undici';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
-import { redactor, secretsOf } from '../redact.ts';
+import type { Hide } from '../redact.ts';
 
 type Body = Record<string, unknown>;
 
@@ -87,12 +87,11 @@ const requestBody = (claim: ClaimedWork): Body => {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
 };
 
-export const connectService = (claim: ClaimedWork, baseUrl: string): AgentService => {
+export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide): AgentService => {
   const agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0 });
   const base = baseUrl.replace(/\/+$/, '');
   const id = encodeURIComponent(serviceId(claim));
   const [token] = Object.values(claim.credential?.env ?? {});
-  const clean = redactor(secretsOf(claim));
   const headers = {
     'content-type': 'application/json',
     ...(token ? { authorization: `Bearer ${token}`, 'x-trinity-agent-token': token } : {}),
@@ -107,7 +106,7 @@ export const connectService = (claim: ClaimedWork, baseUrl: string): AgentServic
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });
-    return { status: answer.statusCode, text: clean(await answer.body.text()) };
+    return { status: answer.statusCode, text: hide(await answer.body.text()) };
   };
 
   const stillRuns = async (signal: AbortSignal): Promise<boolean> => {
