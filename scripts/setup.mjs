@@ -1,23 +1,13 @@
 // Set-up: npm ci when the lock or the wanted set changed, then the bundle when sources changed. Runs on plain Node 20.
-// Two set-ups at once would break each other, so a lock file names the holder; stamps are written last.
+// Two set-ups at once would break each other, so there is a lock; stamps are written last.
 //   node scripts/setup.mjs          what `npm start` needs (no dev dependencies when nothing is installed yet)
 //   node scripts/setup.mjs --dev    everything, for tests
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { node24, root } from './node.mjs';
+import { takeLock } from './set-up-lock.mjs';
 
 const dev = process.argv.includes('--dev');
 const at = (...parts) => join(root, ...parts);
@@ -51,60 +41,63 @@ const sourceStamp = () => {
 };
 const built = (stamp) => read(at('dist', '.stamp')) === stamp && existsSync(at('dist', 'server', 'main.js'));
 
-const alive = (pid) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (e) {
-    return e.code === 'EPERM';
-  }
+const fail = (text) => {
+  say(text);
+  process.exit(1);
 };
-const takeLock = () => {
-  const file = at('.setup.lock');
-  for (let told = false; ; ) {
-    try {
-      const fd = openSync(file, 'wx');
-      writeSync(fd, String(process.pid));
-      closeSync(fd);
-      return () => rmSync(file, { force: true });
-    } catch (e) {
-      if (e.code !== 'EEXIST') throw e;
-    }
-    const holder = Number(read(file));
-    if (holder && !alive(holder)) rmSync(file, { force: true });
-    else {
-      if (!told) say(`another set-up (pid ${holder}) is at work; waiting for it`);
-      told = true;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-    }
+
+const node = () => {
+  try {
+    return node24();
+  } catch (e) {
+    return fail(e.message);
   }
 };
 
-const run = (what, command, args, env = {}) => {
-  const r = spawnSync(command, args, {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, ...env },
-  });
-  if (r.error || r.status !== 0) {
-    say(
-      `${what} failed (${r.error?.message ?? `exit ${r.status ?? r.signal}`}). The lines above say why; nothing was started.`,
+let lock = null;
+let child = null;
+let interrupted = null;
+const run = (what, command, args, env = {}) =>
+  new Promise((resolve) => {
+    const ended = (why) => {
+      if (interrupted !== null) {
+        say(`${what} was stopped (${interrupted}); nothing was started.`);
+        process.exit(130);
+      }
+      if (why === null) return resolve();
+      fail(`${what} failed (${why}). The lines above say why; nothing was started.`);
+    };
+    child = spawn(command, args, {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, ...env },
+    });
+    if (child.pid !== undefined) lock.works(child.pid);
+    child.on('error', (e) =>
+      e.code === 'ENOENT' ? fail(`${command} was not found. Install it and try again.`) : ended(e.message),
     );
-    process.exit(1);
-  }
-};
+    child.on('exit', (code, signal) => ended(code === 0 ? null : `exit ${code ?? signal}`));
+  });
 
 let stamp = sourceStamp();
 if (!installed() || !built(stamp)) {
-  const release = takeLock();
-  process.on('exit', release);
-  for (const s of ['SIGINT', 'SIGTERM']) process.on(s, () => process.exit(130));
+  lock = await takeLock(at('.setup.lock'), (pid) =>
+    say(`another set-up (pid ${pid}) is at work here; waiting for it`),
+  ).catch((e) => fail(`${root} cannot be written (${e.code ?? e.message}). Set the tree up as its owner.`));
+  process.on('exit', lock.release);
+  // What was started is stopped with us: nobody would wait for it.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => {
+      interrupted = signal;
+      if (child === null || child.exitCode !== null || child.signalCode !== null) process.exit(130);
+      child.kill(signal);
+    });
   if (!installed()) {
     say(
       dev ? 'installing packages, with those for tests (about a minute)' : 'installing packages (about half a minute)',
     );
     rmSync(at('node_modules', '.drover-stamp'), { force: true });
-    run(
+    await run(
       'npm ci',
       'npm',
       ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(dev ? ['--include=dev'] : ['--omit=dev'])],
@@ -117,7 +110,7 @@ if (!installed() || !built(stamp)) {
     say('building');
     mkdirSync(at('dist'), { recursive: true });
     rmSync(at('dist', '.stamp'), { force: true });
-    run('the build', node24(), [at('scripts', 'build.mjs')]);
+    await run('the build', node(), [at('scripts', 'build.mjs')]);
     writeFileSync(at('dist', '.stamp'), stamp);
   }
 }
