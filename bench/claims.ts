@@ -39,6 +39,7 @@ const timed = async (queued: number): Promise<{ ms: number; scanned: number }> =
             max_retries: 0,
             max_depth: 8,
             fresh_session_id: ids.next(clock.now()),
+            open_call: null,
             ...at(),
           });
         }),

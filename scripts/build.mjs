@@ -11,6 +11,7 @@ const entries = {
   runner: 'src/runner/entry.ts',
   holder: 'src/holder/holder.ts',
   cli: 'src/cli/main.ts',
+  'mcp-bridge': 'src/mcp/bridge.ts',
   'demo-claude': 'src/demo/demo-claude.ts',
   'sqlite-writer': 'src/store/engines/sqlite-writer.ts',
   'sqlite-reader': 'src/store/engines/sqlite-reader.ts',

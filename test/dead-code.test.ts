@@ -4,7 +4,6 @@ import { eachNode, isTest, type Program, programsIn, readProgram } from './suppo
 
 /** Exports that only tests use now, each with the part of the product that will. */
 const toCome: Record<string, string> = {
-  'src/contract/principal.ts executionBearer': 'calls between agents',
   'src/outcome/decide.ts park': 'the credential pool: parked until a reset',
   'src/runner/workspace/diff.ts diffOf': 'the diff of a kept tree',
 };

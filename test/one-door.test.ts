@@ -29,7 +29,10 @@ const usersOf = (verb: string): string[] =>
 
 describe('one way in, one tail', () => {
   it(verifies('R4')('only flow/submit.ts may put work into the queue'), () => {
-    expect(usersOf('enqueue')).toEqual(['flow/submit.ts']);
+    for (const verb of ['enqueue', 'enqueue_fan_out']) expect(usersOf(verb)).toEqual(['flow/submit.ts']);
+    // Whoever waits as an execution yields: one file knows how.
+    for (const verb of ['open_call', 'abandon_call', 'detach_call'])
+      expect(usersOf(verb).filter((f) => f !== 'flow/call.ts' && f !== 'flow/submit.ts')).toEqual([]);
   });
 
   it(
@@ -68,7 +71,15 @@ describe('every route', () => {
       verbs.push(verb);
       return write(verb, args);
     };
-    const body = { message: 'work', name: 'worker', command: ['cat'], adapter: 'command', value: 'x', reason: 'none' };
+    const body = {
+      tasks: [{ id: '1', message: 'work' }],
+      message: 'work',
+      name: 'worker',
+      command: ['cat'],
+      adapter: 'command',
+      value: 'x',
+      reason: 'none',
+    };
     const giving: string[] = [];
     let called = 0;
     for (const [path, methods] of Object.entries(paths))
@@ -82,10 +93,51 @@ describe('every route', () => {
         const url = path.replace('{name}', 'worker').replace(/\{\w+\}/g, 'some-id');
         await fleet.api(method.toUpperCase(), url, method === 'get' ? undefined : body, { prefer: 'wait=0' });
         called++;
-        if (verbs.includes('enqueue')) giving.push(`${method} ${path}`);
+        if (verbs.some((v) => v.startsWith('enqueue'))) giving.push(`${method} ${path}`);
         await fleet.clock.advance(0);
       }
     expect(called).toBeGreaterThan(30);
-    expect(giving.sort()).toEqual(['post /api/agents/{name}/chat', 'post /api/agents/{name}/task']);
+    expect(giving.sort()).toEqual([
+      'post /api/agents/{name}/chat',
+      'post /api/agents/{name}/fan-out',
+      'post /api/agents/{name}/task',
+    ]);
+  });
+
+  it(verifies('R4')('and of the tools of MCP only those that give work do, through the same function'), async () => {
+    const { tools } = await import('../src/mcp/serve.ts');
+    const verbs: string[] = [];
+    const { store } = fleet.deps;
+    const write = store.write.bind(store);
+    store.write = (verb, args) => {
+      verbs.push(verb);
+      return write(verb, args);
+    };
+    const made = (await store.read('agent_by_name', { name: 'worker' })) ?? (await fleet.agent('worker'));
+    await commit(fleet.deps, 'update_agent', { id: made.id, patch: { desired_state: 'running' } });
+    const args = {
+      agent_name: 'worker',
+      message: 'work',
+      execution_id: 'some-id',
+      fan_out_id: 'some-id',
+      name: 'another',
+      async: true,
+      tasks: [{ id: '1', message: 'work' }],
+    };
+    const giving: string[] = [];
+    // The one that takes the agent away comes last.
+    for (const tool of [...tools].sort((a) => (a.name === 'delete_agent' ? 1 : -1))) {
+      await commit(fleet.deps, 'update_agent', { id: made.id, patch: { desired_state: 'running' } });
+      verbs.length = 0;
+      await fleet.api(
+        'POST',
+        '/mcp',
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool.name, arguments: args } },
+        { accept: 'application/json, text/event-stream' },
+      );
+      if (verbs.some((v) => v.startsWith('enqueue'))) giving.push(tool.name);
+    }
+    expect(tools.length).toBeGreaterThan(12);
+    expect(giving.sort()).toEqual(['chat_with_agent', 'fan_out']);
   });
 });

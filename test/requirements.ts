@@ -9,7 +9,6 @@ export const toCome: Record<string, string> = {
   R43: 'schedules',
   R47: 'PostgreSQL',
   D7: 'two servers on PostgreSQL',
-  D14: 'long silent calls over MCP',
   D24: 'switching',
   D26: 'switching',
   D27: 'switching',

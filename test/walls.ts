@@ -15,7 +15,9 @@ export const layers: Record<string, readonly string[]> = {
   // Answers of people become work, so it stands above the door by which work enters.
   operator: ['contract', 'kernel', 'store', 'credentials', 'record', 'flow'],
   dispatch: ['contract', 'store', 'record', 'flow'],
-  api: ['contract', 'kernel', 'store', 'admission', 'credentials', 'record', 'flow', 'operator', 'dispatch'],
+  api: ['contract', 'kernel', 'store', 'admission', 'credentials', 'record', 'flow', 'operator', 'dispatch', 'mcp'],
+  // Asks the routes through what the HTTP edge hands it; knows no route and no Fastify. `kernel`: for the bridge.
+  mcp: ['contract', 'kernel', 'store', 'admission', 'flow'],
   client: ['contract'],
   // `demo`: its scenes.
   cli: ['contract', 'kernel', 'outcome', 'client', 'demo', 'config.ts'],
@@ -44,11 +46,13 @@ export const homes = {
   'node:sqlite': ['store/engines/', 'store/migrations/'],
   'node:worker_threads': ['store/'],
   kysely: ['store/'],
+  '@modelcontextprotocol/sdk/server/index.js': ['mcp/'],
+  '@modelcontextprotocol/sdk/server/streamableHttp.js': ['mcp/'],
   'process.env': ['config.ts'],
   'Date.now': ['kernel/clock.ts', 'holder/', 'store/engines/sqlite-writer.ts', 'cli/main.ts', 'web/'],
   setTimeout: ['kernel/clock.ts', 'client/pause.ts', 'cli/doctor/', 'demo/', 'web/'],
   setInterval: ['holder/', 'web/'],
   // Each place that may send something over the network.
-  fetch: ['operator/post-notification.ts', 'client/', 'cli/connection.ts', 'runner/'],
+  fetch: ['mcp/bridge.ts', 'operator/post-notification.ts', 'client/', 'cli/connection.ts', 'runner/'],
   'Math.random': [],
 } as const;

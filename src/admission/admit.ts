@@ -38,6 +38,12 @@ export const admit = async (
   const agent = await visibleAgent(deps.store, asked.agent_name, principal);
   if (agent === null) return refuse('not_found', `There is no agent "${shortened(asked.agent_name)}".`);
 
+  if (!(await mayCall(deps, principal, agent)))
+    return refuse(
+      'call_not_permitted',
+      `You may not call ${agent.name}. An operator can permit it, in the permissions of the agent you are.`,
+    );
+
   const request = checked(asked);
   if ('refused' in request) return request;
 
@@ -108,6 +114,13 @@ const resumed = async (
   if (resume_session_id === null) return {};
   const own = await deps.store.read('session', { id: resume_session_id });
   return own !== null && own.agent_id === agent.id ? { session_id: own.id, resume_session_id: null } : {};
+};
+
+/** Who has no list of its own may call every agent it sees; itself always. */
+const mayCall = async (deps: Lookups, principal: Principal, agent: AgentRow): Promise<boolean> => {
+  if ((principal.kind !== 'agent' && principal.kind !== 'execution') || principal.agentId === agent.id) return true;
+  const targets = await deps.store.read('permissions', { agent_id: principal.agentId });
+  return targets === null || targets.includes(agent.id);
 };
 
 /** An execution's parent is itself, whatever it says; an agent's key may name an execution of that agent. */

@@ -1,9 +1,10 @@
 /**
  * The long requests of a group of routes: each gets a signal that fires when its client has gone, or when the server closes.
  * A closing server so answers every waiting call with the id it may go on with, instead of cutting the line; a client that
- * goes away takes nothing with it but its own wait.
+ * goes away takes nothing with it but its own wait. The signal's reason tells which it was: `serverCloses`, or the client.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { serverCloses } from '../flow/call.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 export interface OpenRequests {
@@ -18,7 +19,7 @@ export const openRequests = (app: FastifyInstance, clock: Clock): OpenRequests =
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
-    for (const controller of open.keys()) controller.abort();
+    for (const controller of open.keys()) controller.abort(serverCloses);
     if (open.size === 0) return;
     let cancel = () => {};
     await Promise.race([
@@ -32,7 +33,7 @@ export const openRequests = (app: FastifyInstance, clock: Clock): OpenRequests =
   return {
     signalOf(reply) {
       const controller = new AbortController();
-      if (closing || reply.raw.destroyed) controller.abort();
+      if (closing || reply.raw.destroyed) controller.abort(closing ? serverCloses : undefined);
       open.set(
         controller,
         new Promise((resolve) => {

@@ -9,12 +9,14 @@ import { credentialRoutes } from './routes/credentials.ts';
 import { fleetRoutes } from './routes/fleet.ts';
 import { healthRoutes } from './routes/health.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { mcpRoutes } from './routes/mcp.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { observabilityRoutes } from './routes/observability.ts';
 import { operatorQueueRoutes } from './routes/operator-queue.ts';
 import { opsRoutes } from './routes/ops.ts';
 import { peopleRoutes } from './routes/people.ts';
+import { permissionRoutes } from './routes/permissions.ts';
 import { runnerListRoutes } from './routes/runners.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
@@ -31,8 +33,10 @@ export const routes: readonly RouteModule[] = [
   agentRoutes,
   agentLimitRoutes,
   agentInfoRoutes,
+  permissionRoutes,
   agentFileRoutes,
   workRoutes,
+  mcpRoutes,
   fleetRoutes,
   opsRoutes,
   observabilityRoutes,

@@ -102,6 +102,7 @@ const ofError: Record<ErrorCode, ExitName> = {
   idempotency_conflict: 'refused',
   inter_agent_depth_exceeded: 'refused',
   caller_ended: 'refused',
+  fan_out_too_large: 'usage',
   call_not_permitted: 'refused',
   stale_token: 'refused',
   protocol_version: 'refused',

@@ -84,6 +84,11 @@ export const errors = {
     hint: 'Do the work in this agent instead of calling another.',
     short: 'inter_agent_depth_exceeded',
   },
+  fan_out_too_large: {
+    status: 422,
+    retryable: false,
+    hint: 'Give the tasks in several batches, one after the other.',
+  },
   caller_ended: { status: 409, retryable: false, hint: 'The calling execution has ended.' },
   call_not_permitted: {
     status: 403,

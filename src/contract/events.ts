@@ -12,6 +12,7 @@ export const eventTypes = [
   'execution.settled',
   'execution.silent',
   'execution.late_outcome',
+  'execution.attention',
   'agent.created',
   'agent.changed',
   'agent.deleted',

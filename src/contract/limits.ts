@@ -13,6 +13,8 @@ export const limits = {
   queueTimeoutS: { default: 3600, min: 0, max: 30 * 86_400 },
   /** The same for work nobody holds a connection for. */
   durableQueueTimeoutS: { default: 86_400, min: 0, max: 30 * 86_400 },
+  /** Tasks of one fan-out: more than any fleet runs at once, and few enough for one transaction. */
+  fanOutTasks: { default: 8, min: 1, max: 500 },
   callDepth: { default: 8, min: 1, max: 64 },
   /** Lease of an attempt and how often it is renewed: four renewals may be lost before it ends. */
   leaseMs: 45_000,

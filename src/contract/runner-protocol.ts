@@ -129,9 +129,15 @@ export const RenewRequest = z.object({ attempts: z.array(RenewItem).max(1000), r
 export type RenewRequest = z.infer<typeof RenewRequest>;
 
 export const RenewResult = z.discriminatedUnion('state', [
-  z.object({ attempt: z.string(), state: z.literal('ok') }),
+  z.object({ attempt: z.string(), state: z.literal('ok'), called_ms: z.number().int().optional() }),
   z.object({ attempt: z.string(), state: z.literal('stop'), reason: StopReason }),
-  z.object({ attempt: z.string(), state: z.literal('waiting'), since: z.number().int() }),
+  /** `called_ms`: how long this attempt has stood still in calls so far; its run clock takes it off (R7). */
+  z.object({
+    attempt: z.string(),
+    state: z.literal('waiting'),
+    since: z.number().int(),
+    called_ms: z.number().int().optional(),
+  }),
   /** Not this runner's any more: kill at once, deliver the facts all the same. */
   z.object({ attempt: z.string(), state: z.literal('lost') }),
 ]);

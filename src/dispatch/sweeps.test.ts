@@ -78,6 +78,7 @@ const enqueue = async (agent: string, budgetMs: number | null = null) => {
     max_retries: 0,
     max_depth: 8,
     fresh_session_id: deps.kernel.ids.next(clock.now()),
+    open_call: null,
   });
   return id;
 };

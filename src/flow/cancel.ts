@@ -9,3 +9,10 @@ export const cancel = (
   by: string,
   reason: string | null,
 ): Promise<WriteVerbs['cancel'][1]> => commit(deps, 'cancel', { execution_id: executionId, by, reason });
+
+export const cancelFanOut = (
+  deps: Deps,
+  id: string,
+  by: string,
+  reason: string | null,
+): Promise<WriteVerbs['cancel_fan_out'][1]> => commit(deps, 'cancel_fan_out', { id, by, reason });

@@ -9,6 +9,8 @@ import type { ClaimLimits, FleetLimits, Stirred, Store } from '../store/store.ts
 export interface Endings {
   /** Resolves true when the execution is terminal, false when `ms` (null = no bound) passed or the signal fired. */
   wait(executionId: string, ms: number | null, signal?: AbortSignal): Promise<boolean>;
+  /** `back` when the execution that has this token runs (again); `ended` when the token speaks for nobody; `left` by the signal. */
+  back(executionId: string, token: string, signal?: AbortSignal): Promise<'back' | 'ended' | 'left'>;
 }
 
 export interface Feed {

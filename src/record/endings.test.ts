@@ -36,7 +36,7 @@ describe('waiting for an ending', () => {
     ];
     const other = new AbortController();
     const b = endings.wait('b', null, other.signal);
-    endings.stir({ ended: ['a'] });
+    endings.stir({ ended: ['a'], resumed: [] });
     await Promise.all(waits);
     expect(answers).toEqual(['a1 true', 'a2 true']);
     other.abort();
@@ -49,7 +49,7 @@ describe('waiting for an ending', () => {
     // The store still shows the old state to the first look, and the news comes before that look is answered.
     const wait = endings.wait('a', 1000);
     state.status.a = 'success';
-    endings.stir({ ended: ['a'] });
+    endings.stir({ ended: ['a'], resumed: [] });
     expect(await wait).toBe(true);
   });
 
@@ -59,7 +59,7 @@ describe('waiting for an ending', () => {
     const endings = endingsOver(store, clock);
     const wait = endings.wait('a', 2_000);
     await clock.advance(1_999);
-    endings.stir({ ended: ['b'] });
+    endings.stir({ ended: ['b'], resumed: [] });
     await clock.advance(1);
     expect(await wait).toBe(false);
     const before = state.reads;

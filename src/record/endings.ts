@@ -1,6 +1,6 @@
 /**
- * Who waits for an execution to end: synchronous answers, and later callers by id. The news comes from the commit that ended
- * the row (`stirred.ended`); the truth is the store, which is asked once when a wait begins, so that an ending just before
+ * Who waits for an execution to end, or to run again after a call: synchronous answers, and later callers by id. The news comes from the commit that ended
+ * the row (`stirred.ended`, `stirred.resumed`); the truth is the store, which is asked once when a wait begins, so that an ending just before
  * it is never missed, and again now and then, so that lost news costs seconds and never a hang. Decides nothing.
  */
 import { isTerminal } from '../contract/execution.ts';
@@ -13,7 +13,7 @@ const lookAgainMs = 15_000;
 
 interface EndingsOfCommits extends Endings {
   /** Told after every commit. */
-  stir(stirred: Pick<Stirred, 'ended'>): void;
+  stir(stirred: Pick<Stirred, 'ended' | 'resumed'>): void;
 }
 
 interface EndingsParts {
@@ -22,20 +22,43 @@ interface EndingsParts {
 }
 
 export const createEndings = ({ store, kernel: { clock } }: EndingsParts): EndingsOfCommits => {
-  const waiters = new Map<string, Set<() => void>>();
+  type Waiters = Map<string, Set<() => void>>;
+  const waiters: Waiters = new Map();
+  /** Executions whose calls may be answered when they run again. */
+  const callers: Waiters = new Map();
 
-  const listen = (id: string, wake: () => void): (() => void) => {
-    const all = waiters.get(id) ?? new Set();
-    waiters.set(id, all.add(wake));
+  const listen = (among: Waiters, id: string, wake: () => void): (() => void) => {
+    const all = among.get(id) ?? new Set();
+    among.set(id, all.add(wake));
     return () => {
       all.delete(wake);
-      if (all.size === 0 && waiters.get(id) === all) waiters.delete(id);
+      if (all.size === 0 && among.get(id) === all) among.delete(id);
     };
   };
 
   return {
-    stir({ ended }) {
+    stir({ ended, resumed }) {
       for (const id of ended) for (const wake of [...(waiters.get(id) ?? [])]) wake();
+      for (const id of [...ended, ...resumed]) for (const wake of [...(callers.get(id) ?? [])]) wake();
+    },
+
+    async back(id, token, signal) {
+      for (;;) {
+        // Listen first, look second, as above.
+        const { promise: news, resolve: wake } = Promise.withResolvers<void>();
+        const undo = [listen(callers, id, wake), clock.after(lookAgainMs, wake)];
+        signal?.addEventListener('abort', wake as () => void, { once: true });
+        undo.push(() => signal?.removeEventListener('abort', wake as () => void));
+        try {
+          if (signal?.aborted) return 'left';
+          const caller = await store.read('caller', { execution_id: id, token });
+          if (caller === null) return 'ended';
+          if (caller.status === 'running') return 'back';
+          await news;
+        } finally {
+          for (const u of undo) u();
+        }
+      }
     },
 
     wait(id, ms, signal) {
@@ -50,7 +73,7 @@ export const createEndings = ({ store, kernel: { clock } }: EndingsParts): Endin
         };
         const leave = () => finish(() => resolve(false));
         // Listen first, look second: an ending between the two is then seen by one of them.
-        undo.push(listen(id, () => finish(() => resolve(true))));
+        undo.push(listen(waiters, id, () => finish(() => resolve(true))));
         signal?.addEventListener('abort', leave, { once: true });
         undo.push(() => signal?.removeEventListener('abort', leave));
 

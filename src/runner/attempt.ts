@@ -8,6 +8,7 @@
  * A restarted runner (recover.ts) comes in at `followProcess` or `concludeEnded`.
  */
 import { processAdapters } from './adapters/all.ts';
+import { callEnv } from './adapters/call-line.ts';
 import { conclude, type Measured, notMeasured } from './conclude.ts';
 import { askToBegin } from './gate.ts';
 import { holdProcess } from './hold.ts';
@@ -40,6 +41,7 @@ export const runAttempt = async (run: Run): Promise<AttemptEnd> => {
 
     const held = await parts.launcher.spawn({
       ...order,
+      env: { ...order.env, ...callEnv(claim, parts.adapterHost) },
       attempt: claim.attempt,
       dir: parts.spool.dirOf(claim.attempt),
       cwd: place.path,

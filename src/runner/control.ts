@@ -11,7 +11,7 @@ interface Holding {
   stop(asked: Stop): void;
   /** Not ours any more: end it at once, without the ladder. */
   lost(): void;
-  setWaiting(waiting: boolean): void;
+  setWaiting(waiting: boolean, calledMs?: number): void;
   usage(): Promise<Usage | null>;
 }
 
@@ -22,7 +22,7 @@ export interface Control {
   startedAt: number | null;
   stop(reason: StopReason, detail?: string | null): void;
   lose(): void;
-  setWaiting(waiting: boolean): void;
+  setWaiting(waiting: boolean, calledMs?: number): void;
   usage(): Promise<Usage | null>;
   /** Hands over to who holds the process now; what was said before is said again at once. */
   held(by: Holding): void;
@@ -33,7 +33,7 @@ export const createControl = (now: () => number, onHeld: () => void = () => {}):
   let holding: Holding | null = null;
   let stopAsked: Stop | null = null;
   let lost = false;
-  let waiting: boolean | null = null;
+  let waiting: [boolean, number?] | null = null;
   return {
     get stopAsked() {
       return stopAsked;
@@ -53,14 +53,14 @@ export const createControl = (now: () => number, onHeld: () => void = () => {}):
       lost = true;
       holding?.lost();
     },
-    setWaiting(next) {
-      waiting = next;
-      holding?.setWaiting(next);
+    setWaiting(next, calledMs) {
+      waiting = [next, calledMs];
+      holding?.setWaiting(next, calledMs);
     },
     usage: async () => (await holding?.usage()) ?? null,
     held(by) {
       holding = by;
-      if (waiting !== null) by.setWaiting(waiting);
+      if (waiting !== null) by.setWaiting(...waiting);
       if (stopAsked !== null) by.stop(stopAsked);
       if (lost) by.lost();
       onHeld();

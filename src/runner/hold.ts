@@ -37,6 +37,7 @@ export const holdProcess = ({ claim, state, control, parts }: Run, held: Held): 
     claim.timeout_s * 1000,
     () => stop('deadline', `${claim.timeout_s} s`),
     passedBefore(state, held),
+    parts.renewed,
   );
   const hung = `silent for ${parts.afterResultMs / 1000} s after its result`;
   const after = watchAfterResult(clock, () => stop('teardown', hung), parts.afterResultMs);
@@ -59,12 +60,15 @@ export const holdProcess = ({ claim, state, control, parts }: Run, held: Held): 
         .stop(held, 'shutdown', 'the lease was lost', true)
         .catch((error) => log.error('a lost attempt could not be ended', { error }));
     },
-    setWaiting(waiting) {
-      if (runClock.read().waiting === waiting) return;
-      runClock.setWaiting(waiting);
+    setWaiting(waiting, calledMs) {
+      const before = runClock.read();
+      runClock.setWaiting(waiting, calledMs);
       silence.setWaiting(waiting);
+      const after = runClock.read();
+      // A second more or less is not worth a write: the next renewal says it again.
+      if (before.waiting === waiting && Math.abs(after.waiting_ms - before.waiting_ms) < 1_000) return;
       state.waiting = waiting;
-      state.waiting_ms = runClock.read().waiting_ms;
+      state.waiting_ms = after.waiting_ms;
       state.marked_boot_ms = bootMs();
       spool.writeState(claim.attempt, state).catch((error) => log.warn('a state was not written', { error }));
     },

@@ -11,6 +11,7 @@ import { createReader } from '../evidence/create.ts';
 import { runnerSocket } from '../kernel/home-sockets.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { AdapterHost } from './adapters/adapter.ts';
+import { bridgeEntry } from './adapters/call-line.ts';
 import { afterResultMs } from './background.ts';
 import { createBallast } from './ballast.ts';
 import { startClaims } from './claims.ts';
@@ -103,6 +104,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     adapterHost: adapterHost(o, agentUser(o.agentUser), () => launcher.isolation),
     hostName: hostname(),
     leaving: leaving.signal,
+    renewed: () => renewals.now(),
     live: roster.live,
     logBytes: o.logBytes ?? limits.logBytes,
     afterResultMs: o.afterResultMs ?? afterResultMs,
@@ -183,6 +185,7 @@ const adapterHost = (
   env: user === null ? o.env : { ...o.env, HOME: user.home, USER: user.name, LOGNAME: user.name },
   claudeBin: o.claudeBin,
   packagedClaude: o.packagedClaude,
+  callServer: { url: o.serverUrl, node: process.execPath, bridge: bridgeEntry() },
   get isolation() {
     return isolation();
   },

@@ -29,6 +29,8 @@ export interface RunnerParts {
   hostName: string;
   /** Aborts when this runner leaves: it lets go of the agents, which stay with the holder. */
   leaving: AbortSignal;
+  /** Hears from the server how its attempts stand, now. */
+  renewed(): Promise<void>;
   /** Attempts this runner holds now: many of them are told about less often. */
   live(): number;
   /** Bytes of one attempt's output before it is stopped. */

@@ -11,11 +11,15 @@ import type { ServerClient } from './server-client.ts';
 
 /** Spawns of one moment are told of together. */
 const soonMs = 50;
+/** As long as anybody waits for `now`. */
+const nowMs = 3_000;
 /** While the server is away: four tries within a lease. */
 const againMs = 2_000;
 
 interface Renewals {
   soon(): void;
+  /** Resolves after a round that began after this call, or when none can be had. */
+  now(): Promise<void>;
   stop(): void;
 }
 
@@ -35,15 +39,16 @@ export const startRenewals = (p: {
   let wanted = false;
   let stopped = false;
   let away = false;
+  let asked: (() => void)[] = [];
 
   const act = (result: RenewResult) => {
     const control = p.roster.control(result.attempt);
     if (control === null) return;
     switch (result.state) {
       case 'ok':
-        return control.setWaiting(false);
+        return control.setWaiting(false, result.called_ms);
       case 'waiting':
-        return control.setWaiting(true);
+        return control.setWaiting(true, result.called_ms);
       case 'stop':
         return control.stop(result.reason);
       case 'lost':
@@ -78,9 +83,12 @@ export const startRenewals = (p: {
       return;
     }
     busy = true;
+    const waiting = asked;
+    asked = [];
     p.onRound();
     const nextMs = await renew();
     busy = false;
+    for (const told of waiting) told();
     if (!stopped) cancel = clock.after(wanted ? soonMs : nextMs, () => void round());
     wanted = false;
   };
@@ -96,9 +104,19 @@ export const startRenewals = (p: {
       cancel();
       cancel = clock.after(soonMs, () => void round());
     },
+    now() {
+      if (stopped) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      asked.push(resolve);
+      // A server that hangs must not hold up who asks.
+      clock.after(nowMs, resolve);
+      this.soon();
+      return promise;
+    },
     stop() {
       stopped = true;
       cancel();
+      for (const told of asked) told();
     },
   };
 };

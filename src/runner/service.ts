@@ -81,15 +81,21 @@ const follow = async (
   };
   const haltNow = (reason: StopReason, detail: string) => halt({ reason, at: kernel.clock.now(), detail });
   const passed = state.started_boot_ms === null ? 0 : Math.max(0, bootMs() - state.started_boot_ms - state.waiting_ms);
-  const clock = startRunClock(kernel.clock, claim.timeout_s * 1000, () => haltNow('deadline', `${claim.timeout_s} s`), {
-    run_ms: passed,
-    waiting_ms: state.waiting_ms,
-    waiting: false,
-  });
+  const clock = startRunClock(
+    kernel.clock,
+    claim.timeout_s * 1000,
+    () => haltNow('deadline', `${claim.timeout_s} s`),
+    {
+      run_ms: passed,
+      waiting_ms: state.waiting_ms,
+      waiting: false,
+    },
+    run.parts.renewed,
+  );
   control.held({
     stop: halt,
     lost: () => haltNow('shutdown', 'the lease was lost'),
-    setWaiting: (waiting) => clock.setWaiting(waiting),
+    setWaiting: (waiting, calledMs) => clock.setWaiting(waiting, calledMs),
     usage: async () => null,
   });
 

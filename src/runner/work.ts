@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Facts } from '../contract/facts.ts';
 import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import { dropLine } from './adapters/call-line.ts';
 import { promptPath } from './adapters/claude.ts';
 import { runAttempt } from './attempt.ts';
 import { type Control, createControl } from './control.ts';
@@ -56,6 +57,7 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
       kernel.log.warn('a delivery was not noted; the facts will be sent once more', { attempt: claim.attempt, error });
     });
     await rm(promptPath(parts.adapterHost.home, claim), { force: true });
+    await dropLine(claim, parts.adapterHost.home);
     await parts.ballast.lay();
     await spool.sweep();
   };

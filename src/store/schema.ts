@@ -41,6 +41,11 @@ export type Executions = Defaulted<Stored<ExecutionRow>, 'attempt' | 'silent' | 
   /** The newest attempt, also after it ended. */
   attempt_id: string | null;
   waiting_since: number | null;
+  fan_out_id: string | null;
+  /** The id that the asker gave the task. */
+  fan_out_item: string | null;
+  /** Ms that its newest attempt has stood still in calls that are over. */
+  called_ms: Generated<number>;
   /** Where it stands; null while it stands in no lane (not queued, behind, or parked). Derived: the schema checks it. */
   lane: Lane | null;
 };
@@ -112,6 +117,16 @@ export interface Database {
     opened_at: number;
     closed_at: number | null;
   };
+  fan_outs: {
+    id: string;
+    agent_id: string;
+    agent_name: string;
+    caller_execution_id: string | null;
+    max_concurrency: number;
+    tasks: number;
+    created_at: number;
+  };
+  call_permissions: { agent_id: string; targets: string };
   lanes: { agent_id: string; class: ExecutionClass; served: number };
   wait_spans: {
     agent_id: string;

@@ -47,6 +47,8 @@ export interface Stirred {
   ended: string[];
   /** Executions that a runner must be told to stop, with their runner. */
   stops: { execution_id: string; runner_id: string }[];
+  /** Waiting executions that run again: their answers may be handed back. */
+  resumed: string[];
   /** The newest event id after the commit. */
   last_event: number;
   /** A fleet limit or the pause changed: values kept in memory are stale. */
@@ -70,6 +72,27 @@ export interface EnqueueArgs {
   max_depth: number;
   /** Id for a fresh chat session, used when one is needed. */
   fresh_session_id: string;
+  /** The caller waits for it: the call is opened in the same transaction (R17). */
+  open_call: string | null;
+}
+/** A batch: all its executions, or none. */
+export interface FanOutArgs {
+  id: string;
+  agent_id: string;
+  max_concurrency: number;
+  items: (EnqueueArgs & { item: string })[];
+  caller: EnqueueArgs['caller'];
+  idempotency: EnqueueArgs['idempotency'];
+  open_call: string | null;
+}
+export interface FanOutRow {
+  id: string;
+  agent_id: string;
+  agent_name: string;
+  caller_execution_id: string | null;
+  max_concurrency: number;
+  tasks: number;
+  created_at: number;
 }
 export type EnqueueResult = { execution: ExecutionRow; replay: boolean; queue_position: number } | Refusal;
 
@@ -267,7 +290,16 @@ export interface WriteVerbs extends OperatorWrites {
     { call_id: string; caller: { execution_id: string; token: string }; child_ids: string[] },
     { ok: true } | Refusal,
   ];
+  /** The CLI gave it up: its children are cancelled, the caller runs at once. */
   abandon_call: [{ call_id: string; caller_token: string }, { ok: boolean }];
+  /** The time of the wait is over: its children go on, the caller is resumed in its turn. */
+  detach_call: [{ call_id: string; caller_token: string }, { ok: boolean }];
+  enqueue_fan_out: [FanOutArgs, { fan_out: FanOutRow; executions: ExecutionRow[]; replay: boolean } | Refusal];
+  cancel_fan_out: [{ id: string; by: string; reason: string | null }, { cancelled: number } | null];
+  /** `null`: back to the default, every agent of the same owner. */
+  put_permissions: [{ agent_id: string; targets: string[] | null }, { ok: true }];
+  /** Marks a live execution for people, once per word. */
+  mark_attention: [{ execution_id: string; token: string; attention: string }, { marked: boolean }];
   // -- agents, credentials, people, settings
   create_agent: [{ agent: AgentRow }, AgentRow | Refusal];
   update_agent: [
@@ -381,7 +413,27 @@ export interface ReadVerbs extends OperatorReads {
   key_by_hash: [{ hash: string }, KeyRow | null];
   keys: [Record<string, never>, KeyRow[]];
   /** The execution that a token of a live attempt speaks for (running or waiting, newest attempt); null = not any more. */
-  caller: [{ execution_id: string; token: string }, { agent_id: string; agent_name: string } | null];
+  caller: [
+    { execution_id: string; token: string },
+    { agent_id: string; agent_name: string; status: ExecutionStatus } | null,
+  ];
+  /** Ids of the agents it may call; null = every agent of the same owner. */
+  permissions: [{ agent_id: string }, string[] | null];
+  fan_out: [
+    { id: string },
+    { fan_out: FanOutRow; items: { item: string; execution: ExecutionRow & ExecutionTexts }[] } | null,
+  ];
+  /** The whole tree around an execution, oldest first, and who waits for whom now. */
+  chain: [
+    { execution_id: string; limit: number },
+    {
+      executions: ExecutionRow[];
+      waits: { execution_id: string; child_id: string; since: number }[];
+      more: boolean;
+    } | null,
+  ];
+  /** Since when an execution waits in a call, for its attempt's token; null = it does not. */
+  waiting_since: [{ execution_id: string }, { since: number; token: string; attention: string[] } | null];
   runners: [Record<string, never>, RunnerRow[]];
   sessions: [{ agent_id: string }, SessionRow[]];
   session: [{ id: string }, SessionRow | null];

@@ -192,8 +192,8 @@ describe('limits, seen from outside', () => {
       const { results } = await fleet.runner.renew(running);
       expect(results).toEqual([
         { attempt: running[0]!.attempt, state: 'stop', reason: 'cancel' },
-        { attempt: running[1]!.attempt, state: 'ok' },
-        { attempt: running[2]!.attempt, state: 'ok' },
+        { attempt: running[1]!.attempt, state: 'ok', called_ms: 0 },
+        { attempt: running[2]!.attempt, state: 'ok', called_ms: 0 },
       ]);
       await fleet.runner.finish(running[0]!, {
         exit_code: 0,

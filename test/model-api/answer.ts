@@ -8,7 +8,8 @@ export interface ToolUse {
 interface Spoken {
   model: string;
   text?: string;
-  tool?: ToolUse;
+  /** Asked for in one message: side by side, where the CLI does so. */
+  tools?: ToolUse[];
   inputTokens: number;
   outputTokens: number;
   /** Pieces of the text, this many ms apart. */
@@ -38,15 +39,18 @@ export const speak = async (res: ServerResponse, said: Spoken): Promise<void> =>
       usage: { input_tokens: said.inputTokens, output_tokens: 1 },
     },
   });
-  if (said.tool) {
-    send('content_block_start', {
-      index: 0,
-      content_block: { type: 'tool_use', id: `toolu_${id}`, name: said.tool.name, input: {} },
-    });
-    send('content_block_delta', {
-      index: 0,
-      delta: { type: 'input_json_delta', partial_json: JSON.stringify(said.tool.input) },
-    });
+  if (said.tools) {
+    for (const [index, tool] of said.tools.entries()) {
+      send('content_block_start', {
+        index,
+        content_block: { type: 'tool_use', id: `toolu_${id}_${index}`, name: tool.name, input: {} },
+      });
+      send('content_block_delta', {
+        index,
+        delta: { type: 'input_json_delta', partial_json: JSON.stringify(tool.input) },
+      });
+      if (index < said.tools.length - 1) send('content_block_stop', { index });
+    }
   } else {
     send('content_block_start', { index: 0, content_block: { type: 'text', text: '' } });
     const text = said.text ?? '';
@@ -63,9 +67,9 @@ export const speak = async (res: ServerResponse, said: Spoken): Promise<void> =>
       if (res.destroyed) return;
     }
   }
-  send('content_block_stop', { index: 0 });
+  send('content_block_stop', { index: (said.tools?.length ?? 1) - 1 });
   send('message_delta', {
-    delta: { stop_reason: said.stopReason ?? (said.tool ? 'tool_use' : 'end_turn') },
+    delta: { stop_reason: said.stopReason ?? (said.tools ? 'tool_use' : 'end_turn') },
     usage: { output_tokens: said.outputTokens },
   });
   send('message_stop', {});

@@ -10,11 +10,15 @@ export interface Script {
   step: number;
   /** Turns of the user with a text, over the whole conversation: what `--resume` must bring back. */
   userTurns: number;
+  /** What the tools said since the marker, as text. */
+  results: string[];
 }
 
 interface Block {
   type: string;
   text?: string;
+  /** Of a tool's result. */
+  content?: string | Block[];
 }
 export interface Message {
   role: string;
@@ -24,18 +28,23 @@ export interface Message {
 const marker = /\[\[mode:([a-z0-9-]+)((?:\s+[a-z_]+=(?:"(?:[^"\\]|\\.)*"|[^\s\]]+))*)\s*\]\]/g;
 const argument = /([a-z_]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s\]]+))/g;
 
+const textOf = (content: string | Block[] | undefined): string =>
+  typeof content === 'string' ? content : (content ?? []).map((b) => b.text ?? '').join('');
+
 const blocks = (m: Message): Block[] =>
   typeof m.content === 'string' ? [{ type: 'text', text: m.content }] : m.content;
 // The CLI adds reminders of its own to the user's messages: they are nobody's turn.
 const isOwnText = (b: Block) => b.type === 'text' && !(b.text ?? '').trimStart().startsWith('<system-reminder>');
 
 export const readScript = (messages: Message[], otherwise: string): Script => {
-  let found: Script = { mode: otherwise, args: {}, step: 0, userTurns: 0 };
+  let found: Script = { mode: otherwise, args: {}, step: 0, userTurns: 0, results: [] };
   let userTurns = 0;
   for (const message of messages.filter((m) => m.role === 'user')) {
     const own = blocks(message).filter(isOwnText);
     if (own.length > 0) userTurns++;
-    found.step += blocks(message).filter((b) => b.type === 'tool_result').length;
+    const results = blocks(message).filter((b) => b.type === 'tool_result');
+    found.step += results.length;
+    found.results.push(...results.map((b) => textOf(b.content)));
     for (const block of own)
       for (const m of (block.text ?? '').matchAll(marker))
         found = {
@@ -45,6 +54,7 @@ export const readScript = (messages: Message[], otherwise: string): Script => {
           ),
           step: 0,
           userTurns: 0,
+          results: [],
         };
   }
   return { ...found, userTurns };

@@ -6,6 +6,7 @@
  *   tool path=… content=…  asks for Write, then says done
  *   bash command=… [background=1]                       asks for Bash, then says done
  *   call name=… input={…} asks for that tool
+ *   mcp tool=… [times=…] …          asks for that tool with the other arguments, then says what it was told
  *   slow pieces=… ms=…     streams piece by piece      cut                breaks the stream off
  *   hang                   never answers               max-tokens         stops at the longest answer allowed
  *   429 and the modes of failures.ts                    as the real one fails, or a page in front of it
@@ -45,6 +46,27 @@ interface Body {
   messages?: Message[];
 }
 
+/** `agent` is short for agent_name; numbers and truths are meant as such. */
+const argumentsOf = ({ args }: Script): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(args)
+      .filter(([name]) => !['tool', 'times', 'text', 'turns', 'input_tokens', 'output_tokens'].includes(name))
+      .map(([name, value]) => [
+        name === 'agent' ? 'agent_name' : name,
+        /^(\d+|true|false|\[.*\])$/s.test(value) ? JSON.parse(value) : value,
+      ]),
+  );
+
+const toolsFor = (script: Script): ToolUse[] | null => {
+  if (script.mode === 'mcp' && script.step === Number(script.args.turns ?? 0))
+    return Array.from({ length: Number(script.args.times ?? 1) }, () => ({
+      name: script.args.tool ?? 'mcp__drover__list_agents',
+      input: argumentsOf(script),
+    }));
+  const one = toolFor(script);
+  return one && [one];
+};
+
 const toolFor = (script: Script): ToolUse | null => {
   const { mode, args, step } = script;
   const turns = Number(args.turns ?? 0);
@@ -72,8 +94,8 @@ const respond = async (res: http.ServerResponse, script: Script, model: string, 
     inputTokens: Number(args.input_tokens ?? 11),
     outputTokens: Number(args.output_tokens ?? 7),
   };
-  const tool = toolFor(script);
-  if (tool) return speak(res, { ...said, tool });
+  const tools = toolsFor(script);
+  if (tools) return speak(res, { ...said, tools });
   const reset = String(Math.floor(now() / 1000) + 3600);
   switch (mode) {
     case 'hang':
@@ -100,6 +122,8 @@ const respond = async (res: http.ServerResponse, script: Script, model: string, 
       });
     case 'memory':
       return speak(res, { ...said, text: `I was shown ${script.userTurns} turns.` });
+    case 'mcp':
+      return speak(res, { ...said, text: args.text ?? `told: ${script.results.join(' | ')}` });
     case 'tool':
     case 'bash':
     case 'call':

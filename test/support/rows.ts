@@ -65,6 +65,7 @@ export const anEnqueue = (
   max_retries: 2,
   max_depth: 8,
   fresh_session_id: `s-${over.id}`,
+  open_call: null,
   ...over,
 });
 

@@ -1,16 +1,16 @@
 /**
  * The two doors by which HTTP gives work to an agent: chat and task, one handler. Parse → submit → wait for the row → present.
  * The row exists before anything is waited for, so a client that goes away loses nothing, and each answer carries its id. Holds
- * no call to an agent: what it waits for is the row's ending (R1).
+ * no call to an agent: what it waits for is the row's ending (R1). An execution that waits here yields (flow/call.ts).
  */
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isRefusal, refuse } from '../../contract/errors.ts';
-import { type ExecutionRequest, isTerminal, type Trigger } from '../../contract/execution.ts';
+import { isRefusal } from '../../contract/errors.ts';
+import type { ExecutionRequest, Trigger } from '../../contract/execution.ts';
 import { limits } from '../../contract/limits.ts';
 import { cleanName } from '../../contract/names.ts';
-import { submit } from '../../flow/submit.ts';
+import { type Given, give as giveWork } from '../../flow/call.ts';
+import { hashOf, idempotencyKey, preferredWaitMs } from '../asked-for.ts';
 import { presentError } from '../errors.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import { presentAccepted, presentAnswer, presentEnding } from '../present/answer.ts';
@@ -75,14 +75,26 @@ const give = async (
   const gone = open.signalOf(reply);
   const key = idempotencyKey(request);
   const asked = executionRequest(kind, request, key);
-  const answer = await submit(
-    deps,
-    asked,
-    who(request),
-    key === null ? null : bodyHash(kind, cleanName(asked.agent_name), body),
-  );
+  const principal = who(request);
+  const waitMs = body.async_mode === true ? 0 : preferredWaitMs(request);
+  const work = {
+    request: asked,
+    principal,
+    bodyHash: key === null ? null : hashOf(kind, cleanName(asked.agent_name), body),
+  };
+  const answer = await giveWork(deps, work, { ms: waitMs, signal: gone, callId: null });
   if (isRefusal(answer)) throw new Refused(withWireDetail(answer, asked.agent_name));
+  // Its row may still wait: an answer now would set its process going without its slots. It sends its key again.
+  if (answer.waited === 'left' && principal.kind === 'execution') return void reply.hijack().raw.destroy();
+  return present(deps, request, reply, { asked, answer, waitMs });
+};
 
+const present = async (
+  deps: ApiDeps,
+  request: WorkCall,
+  reply: FastifyReply,
+  { asked, answer, waitMs }: { asked: ExecutionRequest; answer: Given; waitMs: number | null },
+) => {
   const { execution, replay } = answer;
   const queued = { position: answer.queue_position };
   reply.header('x-execution-id', execution.id);
@@ -91,12 +103,9 @@ const give = async (
     reply.code(202).header('location', `/api/executions/${execution.id}`);
     return presentAccepted(execution, asked.message, queued);
   };
-  if (body.async_mode === true) return accepted();
-  const waitMs = preferredWaitMs(request);
+  if (request.body.async_mode === true) return accepted();
   if (waitMs !== null) reply.header('preference-applied', `wait=${waitMs / 1000}`);
-
-  const ended = isTerminal(execution.status) || (waitMs !== 0 && (await deps.endings.wait(execution.id, waitMs, gone)));
-  if (!ended) return accepted();
+  if (answer.waited !== 'ended') return accepted();
   const row = orNotFound(await deps.store.read('execution', { id: execution.id }), 'execution');
   if (row.status !== 'success') return presentError(reply, presentEnding(row, deps.kernel.clock.now()));
   const { log } = await readLog(deps, row.id, logBound);
@@ -142,41 +151,4 @@ const triggerOf = (request: FastifyRequest): Trigger => {
   if (said === 'cli' || said === 'mcp') return said;
   if (request.headers['x-via-mcp'] !== undefined) return 'mcp';
   return request.byCookie ? 'manual' : 'api';
-};
-
-const idempotencyKey = (request: FastifyRequest): string | null => {
-  const header = request.headers['idempotency-key'];
-  if (header === undefined) return null;
-  const key = String(header).trim();
-  if (key === '' || key.length > 255)
-    throw new Refused(
-      refuse('invalid', 'Idempotency-Key needs 1 to 255 characters.', { details: [{ field: 'Idempotency-Key' }] }),
-    );
-  return key;
-};
-
-const longestWaitS = limits.timeoutS.max;
-
-/** `Prefer: wait=N` (RFC 7240); null = as long as it takes. What cannot be read is ignored, as the RFC has it. */
-const preferredWaitMs = (request: FastifyRequest): number | null => {
-  const prefer = [request.headers.prefer ?? []].flat().join(',');
-  const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec(prefer);
-  return wait === null ? null : Math.min(Number(wait[1]), longestWaitS) * 1000;
-};
-
-/** Same key, same hash: the same request. Over the parsed body, so that spaces and the order of keys do not matter. */
-const bodyHash = (kind: string, agentName: string, body: Body): string =>
-  createHash('sha256')
-    .update(JSON.stringify([kind, agentName, ordered(body)]))
-    .digest('hex');
-
-const ordered = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, v]) => v != null)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([k, v]) => [k, ordered(v)]),
-  );
 };

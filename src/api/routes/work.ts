@@ -5,8 +5,10 @@ import type { RouteModule } from '../route.ts';
 import { eventRoutes } from './events.ts';
 import { runnerRoutes } from './runner.ts';
 import { workActivities } from './work-activities.ts';
+import { workChain } from './work-chain.ts';
 import { workChat } from './work-chat.ts';
 import { workExecutions } from './work-executions.ts';
+import { workFanOut } from './work-fan-out.ts';
 import { workLog } from './work-log.ts';
 import { workQueue } from './work-queue.ts';
 import { workSubmit } from './work-submit.ts';
@@ -17,6 +19,8 @@ export const workRoutes: RouteModule = (deps) => async (app) => {
   for (const module of [
     workSubmit(open),
     workExecutions,
+    workChain,
+    workFanOut(open),
     workLog(open, tails),
     workQueue,
     workChat,

@@ -4,6 +4,7 @@
  */
 import type { CliKind, Isolation } from '../../contract/facts.ts';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
+import type { CallServer } from './call-line.ts';
 
 /** What the host offers every run. */
 export interface AdapterHost {
@@ -17,6 +18,8 @@ export interface AdapterHost {
   packagedClaude: string | null;
   /** A process is held by user or container, so that `bypassPermissions` cannot touch the host. */
   isolation: Isolation;
+  /** Where agents call other agents; null: they call nobody. */
+  callServer: CallServer | null;
   /** Gives what the agent must read or write to the user it runs as; nothing to do when that is ours. */
   ownedByAgent(path: string): void;
 }

@@ -20,6 +20,7 @@ const host = (over: Partial<AdapterHost> = {}): AdapterHost => ({
   claudeBin: '/opt/claude',
   packagedClaude: null,
   isolation: 'none',
+  callServer: null,
   ownedByAgent: () => {},
   ...over,
 });

@@ -7,6 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { AdapterHost, ProcessAdapter } from './adapter.ts';
+import { claudeMcpConfig } from './call-line.ts';
 import { claudeConfigDir, safeName } from './claude-config.ts';
 import { childEnvironment } from './environment.ts';
 import { findProgram } from './find-program.ts';
@@ -21,9 +22,16 @@ const fixedEnv: Record<string, string> = {
   CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
 };
 
-const claudeArgv = (claim: ClaimedWork, program: string, promptFile: string | null): string[] => {
+/** Calls to other agents are allowed or refused by the server, in words; no permission mode stands before them. */
+const droverTools = 'mcp__drover';
+
+const claudeArgv = (
+  claim: ClaimedWork,
+  program: string,
+  files: { prompt: string | null; mcp: string | null },
+): string[] => {
   const { agent, options } = claim;
-  const tools = options.allowed_tools ?? agent.allowed_tools;
+  const tools = [...(options.allowed_tools ?? agent.allowed_tools ?? []), ...(files.mcp ? [droverTools] : [])];
   const model = options.model ?? agent.model;
   const argv = [program, '-p', '--output-format', 'stream-json', '--verbose', '--input-format', 'text'];
   argv.push('--permission-mode', agent.permission_mode);
@@ -31,9 +39,10 @@ const claudeArgv = (claim: ClaimedWork, program: string, promptFile: string | nu
   if (model) argv.push('--model', model);
   if (claim.cli_session_id) argv.push('--resume', claim.cli_session_id);
   if (options.max_turns) argv.push('--max-turns', String(options.max_turns));
-  if (promptFile) argv.push('--append-system-prompt-file', promptFile);
+  if (files.prompt) argv.push('--append-system-prompt-file', files.prompt);
   // `=`: the switch takes a list and would swallow what follows it.
-  if (tools && tools.length > 0) argv.push(`--allowedTools=${tools.join(',')}`);
+  if (files.mcp) argv.push(`--mcp-config=${files.mcp}`);
+  if (tools.length > 0) argv.push(`--allowedTools=${tools.join(',')}`);
   return argv;
 };
 
@@ -81,6 +90,7 @@ export const claudeAdapter: ProcessAdapter = {
     const found = await findProgram(wanted, env.PATH, cwd);
     // Not found at all: the spawn then fails with ENOENT and that name, which is what the operator must read.
     const program = found ?? (wanted === 'claude' ? host.packagedClaude : null) ?? wanted;
-    return { argv: claudeArgv(claim, program, await writePrompt(claim, host)), env, stdin: claim.message };
+    const files = { prompt: await writePrompt(claim, host), mcp: await claudeMcpConfig(claim, host) };
+    return { argv: claudeArgv(claim, program, files), env, stdin: claim.message };
   },
 };

@@ -4,7 +4,7 @@ import { verifies } from '../../../test/support/verifies.ts';
 import { isRefusal } from '../../contract/errors.ts';
 import type { ClaimRow } from '../store.ts';
 import type { OpenEngine } from './engine.ts';
-import { failed, type House, leaseMs, openHouse } from './house.ts';
+import { failed, type House, leaseMs, openHouse, room } from './house.ts';
 
 export const callsConformance = (open: OpenEngine): void => {
   let h: House;
@@ -118,6 +118,140 @@ export const callsConformance = (open: OpenEngine): void => {
         expect(await h.claim(9)).toHaveLength(1);
       },
     );
+  });
+
+  describe('waits that end otherwise', () => {
+    it(
+      verifies('R17')('asked for and waited for in one transaction: a refusal leaves neither row nor call behind'),
+      async () => {
+        const parent = await root();
+        const one = await h.submit('b', { kind: 'chat' }, { ...caller(parent), open_call: 'k1' });
+        expect([await h.status(parent.execution.id), await h.status(one.id)]).toEqual(['waiting', 'queued']);
+        const rows = (await h.read('executions', { limit: 99 })).length;
+        const busy = { kind: 'chat' as const, session_id: one.session_id };
+        expect(await h.ask('b', busy, { ...caller(parent), open_call: 'k2' })).toMatchObject({ code: 'session_busy' });
+        // The id of another caller's call.
+        const stranger = await root('c');
+        expect(await h.ask('b', {}, { ...caller(stranger), open_call: 'k1' })).toMatchObject({ code: 'conflict' });
+        expect(await h.status(stranger.execution.id)).toBe('running');
+        expect(await h.read('executions', { limit: 99 })).toHaveLength(rows + 1);
+        expect((await h.read('chain', { execution_id: one.id, limit: 9 }))!.waits).toEqual([
+          { execution_id: parent.execution.id, child_id: one.id, since: h.now() },
+        ]);
+      },
+    );
+
+    it(
+      verifies('R17')('sent again with its key and call id it joins the wait: one child, one call, also after the end'),
+      async () => {
+        const parent = await root();
+        const again = {
+          ...caller(parent),
+          open_call: 'k1',
+          idempotency: { scope: `execution:${parent.execution.id}`, key: 'k1', body_hash: 'h' },
+        };
+        const one = await h.submit('b', {}, again);
+        expect((await h.submit('b', {}, again)).id).toBe(one.id);
+        await h.settle(await h.start());
+        expect(await h.status(parent.execution.id)).toBe('running');
+        expect(await h.submit('b', {}, again)).toMatchObject({ id: one.id, status: 'success' });
+        expect(await h.status(parent.execution.id)).toBe('running');
+      },
+    );
+
+    it(
+      verifies('R17')('a time limit ends the wait through the resume; the child goes on as work of its own (F3)'),
+      async () => {
+        h.limits.agent_call_limit = 1;
+        const parent = await root();
+        const child = await h.submit('b', {}, { ...caller(parent), open_call: 'k1' });
+        const running = await h.start();
+        expect(running.execution.id).toBe(child.id);
+        const detached = await h.written('detach_call', { call_id: 'k1', caller_token: parent.token });
+        expect([detached.result.ok, detached.stirred.resumed]).toEqual([true, []]);
+        expect([await h.status(parent.execution.id), await h.status(child.id)]).toEqual(['waiting', 'running']);
+        expect(await h.write('detach_call', { call_id: 'k1', caller_token: parent.token })).toEqual({ ok: false });
+        await h.settle(running);
+        expect([await h.status(parent.execution.id), await h.status(child.id)]).toEqual(['running', 'success']);
+      },
+    );
+
+    it(verifies('R7')('tells the runner how long an attempt has stood still in its calls'), async () => {
+      const parent = await root();
+      const renew = () =>
+        h.write('renew', {
+          runner_id: 'r1',
+          room,
+          lease_ms: leaseMs,
+          attempts: [
+            {
+              attempt: parent.attempt_id,
+              token: parent.token,
+              proof: null,
+              started_at: null,
+              cpu_ms: null,
+              rss_bytes: null,
+            },
+          ],
+        });
+      for (const ms of [400, 70]) {
+        await h.call(parent, 'b');
+        h.pass(ms);
+        expect(await renew()).toMatchObject([{ state: 'waiting', called_ms: ms === 400 ? 400 : 470 }]);
+        await h.settle(await h.start());
+      }
+      expect(await renew()).toMatchObject([{ state: 'ok', called_ms: 470 }]);
+    });
+
+    it(verifies('R21')('marks a run that goes on beside its open call, and the mark outlives its ending'), async () => {
+      const parent = await root();
+      expect(await h.read('waiting_since', { execution_id: parent.execution.id })).toBeNull();
+      await h.call(parent, 'b');
+      expect(await h.read('waiting_since', { execution_id: parent.execution.id })).toEqual({
+        since: h.now(),
+        token: parent.token,
+        attention: [],
+      });
+      const mark = { execution_id: parent.execution.id, token: parent.token, attention: 'waiting_active' };
+      expect(await h.write('mark_attention', { ...mark, token: 'old' })).toEqual({ marked: false });
+      expect([await h.write('mark_attention', mark), await h.write('mark_attention', mark)]).toEqual([
+        { marked: true },
+        { marked: false },
+      ]);
+      await h.settle(await h.start());
+      await h.settle(parent, { verdict: { attention: ['blocked_tools'] } });
+      expect((await h.row(parent.execution.id)).attention).toEqual(['waiting_active', 'blocked_tools']);
+    });
+  });
+
+  it(verifies('R20')('whom an agent may call is kept by id, and can go back to the default'), async () => {
+    expect(await h.read('permissions', { agent_id: 'x' })).toBeNull();
+    for (const targets of [['b', 'a', 'b'], []]) await h.write('put_permissions', { agent_id: 'x', targets });
+    expect(await h.read('permissions', { agent_id: 'x' })).toEqual([]);
+    await h.write('put_permissions', { agent_id: 'x', targets: ['b', 'a', 'b'] });
+    expect(await h.read('permissions', { agent_id: 'x' })).toEqual(['a', 'b']);
+    await h.write('put_permissions', { agent_id: 'x', targets: null });
+    expect(await h.read('permissions', { agent_id: 'x' })).toBeNull();
+  });
+
+  it(verifies('R17')('shows the whole chain from any of its rows, and no more than asked for'), async () => {
+    const top = await root();
+    const b = await h.call(top, 'b');
+    const inner = await h.start();
+    const c = await h.call(inner, 'c');
+    const ids = [top.execution.id, b.id, c.id];
+    for (const execution_id of ids) {
+      const seen = (await h.read('chain', { execution_id, limit: 9 }))!;
+      expect(seen.executions.map((e) => e.id)).toEqual(ids);
+      expect(seen.waits.map((w) => [w.execution_id, w.child_id])).toEqual([
+        [ids[0], ids[1]],
+        [ids[1], ids[2]],
+      ]);
+      expect(seen.more).toBe(false);
+    }
+    const few = (await h.read('chain', { execution_id: c.id, limit: 2 }))!;
+    expect([few.executions.length, few.more]).toEqual([2, true]);
+    expect(await h.read('chain', { execution_id: 'none', limit: 9 })).toBeNull();
   });
 
   describe('graphs', () => {

@@ -14,6 +14,7 @@ import type {
   ClaimLimits,
   ClaimRow,
   EnqueueArgs,
+  FanOutArgs,
   ReadVerbs,
   RunnerAbout,
   SettleArgs,
@@ -49,6 +50,8 @@ export interface House {
   submit(agent: string, request?: Partial<ExecutionRequest>, over?: Partial<EnqueueArgs>): Promise<ExecutionRow>;
   /** Many at once, as one group. */
   submitMany(all: { agent: string; request?: Partial<ExecutionRequest> }[]): Promise<void>;
+  /** A batch of tasks of one agent. */
+  fanOut(agent: string, tasks: number, over?: Partial<FanOutArgs>): Promise<ExecutionRow[]>;
   /** A call of a running execution: submitted with its token and waited for. */
   call(from: ClaimRow, agent: string, request?: Partial<ExecutionRequest>): Promise<ExecutionRow>;
   claim(max?: number, over?: { runner_id?: string; room?: Partial<RunnerRoom> }): Promise<ClaimRow[]>;
@@ -183,12 +186,26 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
           args: { ...enqueue(one.agent, one.request ?? {}, {}), now: wall, steady },
         })),
       ),
+    async fanOut(agent, tasks, over = {}) {
+      const made = await write('enqueue_fan_out', {
+        id: id(),
+        agent_id: agents.get(agent)!.id,
+        max_concurrency: tasks,
+        items: Array.from({ length: tasks }, (_, i) => ({
+          ...enqueue(agent, { triggered_by: 'fan_out' }, {}),
+          item: `item-${i}`,
+        })),
+        caller: null,
+        idempotency: null,
+        open_call: null,
+        ...over,
+      });
+      if (isRefusal(made)) throw new Error(`refused: ${made.code}: ${made.message}`);
+      return made.executions;
+    },
     async call(from, agent, request = {}) {
       const caller = { execution_id: from.execution.id, token: from.token };
-      const child = await submit(agent, { triggered_by: 'agent', ...request }, { caller });
-      const opened = await write('open_call', { call_id: id(), caller, child_ids: [child.id] });
-      if (isRefusal(opened)) throw new Error(opened.message);
-      return child;
+      return submit(agent, { triggered_by: 'agent', ...request }, { caller, open_call: id() });
     },
     claim,
     async start(over) {

@@ -53,7 +53,7 @@ export const leasesConformance = (open: OpenEngine): void => {
         expect(await reap()).toEqual({ silent: [], requeued: [], lost: [] });
         expect(await h.row(e.id)).toMatchObject({ status: 'running', silent: true });
         expect(await h.claim()).toEqual([]);
-        expect(await renew(c)).toEqual([{ attempt: c.attempt_id, state: 'ok' }]);
+        expect(await renew(c)).toEqual([{ attempt: c.attempt_id, state: 'ok', called_ms: 0 }]);
         expect(await h.row(e.id)).toMatchObject({ silent: false });
         h.pass(leaseMs - 1);
         expect(await reap()).toEqual({ silent: [], requeued: [], lost: [] });

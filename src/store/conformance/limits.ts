@@ -67,7 +67,10 @@ const binding: Record<WaitReason, ((h: House) => Promise<string>) | 'incidents' 
     await h.start();
     return (await h.submit('claude')).id;
   },
-  fan_out_cap: 'fan-out',
+  fan_out_cap: async (h) => {
+    const [, second] = await h.fanOut('a', 2, { max_concurrency: 1 });
+    return second!.id;
+  },
   fleet_cap: async (h) => {
     h.limits.agent_call_limit = 1;
     await h.submit('a');

@@ -22,6 +22,14 @@ export const plansConformance = (open: OpenEngine): void => {
       const again = await h.submit('a', {}, { caller: called });
       await h.write('open_call', { call_id: 'k1', caller: called, child_ids: [again.id] });
       await h.write('abandon_call', { call_id: 'k1', caller_token: parent.token });
+      await h.fanOut('a', 3, { id: 'f1', max_concurrency: 1, caller: called, open_call: 'k2' });
+      await h.read('chain', { execution_id: again.id, limit: 2 });
+      await h.read('waiting_since', { execution_id: parent.execution.id });
+      await h.write('mark_attention', { execution_id: parent.execution.id, token: parent.token, attention: 'x' });
+      await h.write('detach_call', { call_id: 'k2', caller_token: parent.token });
+      await h.read('fan_out', { id: 'f1' });
+      await h.read('caller', called);
+      await h.write('cancel_fan_out', { id: 'f1', by: 'x', reason: null });
       h.pass(leaseMs);
       await h.write('reap', { lease_ms: leaseMs, grace_ms: 1e6, same_host: null, max: 9 });
       await h.write('adopt_leases', { lease_ms: leaseMs });

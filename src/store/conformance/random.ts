@@ -18,6 +18,8 @@ type Step =
   | { do: 'claim'; max: number }
   | { do: 'call'; who: number; agents: number[]; chat: boolean }
   | { do: 'end'; who: number; how: 'success' | 'failed' | 'retry' }
+  | { do: 'fan'; who: number | null; agent: number; tasks: number; at_once: number }
+  | { do: 'detach'; who: number }
   | { do: 'cancel'; who: number }
   | { do: 'lose'; who: number }
   | { do: 'pause'; on: boolean };
@@ -52,6 +54,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       how: fc.constantFrom('success' as const, 'failed' as const, 'retry' as const),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('fan' as const),
+      who: fc.option(who),
+      agent: agentNo,
+      tasks: fc.integer({ min: 1, max: 4 }),
+      at_once: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('detach' as const), who }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), who }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const), who }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pause' as const), on: fc.boolean() }) },
@@ -70,6 +83,8 @@ interface Seen {
   claims: Map<string, ClaimRow>;
   /** Ending of each row, as first seen. */
   endings: Map<string, string>;
+  /** Calls that were made, with the token of whoever waits. */
+  calls: { call_id: string; caller_token: string }[];
 }
 
 const names = ['a', 'b', 'c'];
@@ -88,7 +103,7 @@ export const randomConformance = (open: OpenEngine, runs: number): void => {
             if (w.credential !== null) await h.credential('k', { max_parallel: w.credential });
             for (const [i, cap] of w.caps.entries())
               await h.agent(names[i]!, { max_parallel_tasks: cap, adapter: i === 0 ? 'claude' : 'command' });
-            const seen: Seen = { claims: new Map(), endings: new Map() };
+            const seen: Seen = { claims: new Map(), endings: new Map(), calls: [] };
             const room = { slots: w.depth + 1 + w.spare };
             for (const s of w.steps) {
               await act(h, s, seen, room);
@@ -132,7 +147,11 @@ const act = async (h: House, s: Step, seen: Seen, room: { slots: number }): Prom
     const e = pick(await h.read('executions', { limit: 50, kind: 'chat' }), s.who);
     if (e) await h.ask(e.agent_name, { kind: 'chat', session_id: e.session_id });
   } else if (s.do === 'claim') await claim(h, seen, s.max, room);
-  else if (s.do === 'pause') await h.write('set_paused', { paused: s.on, by: 'x' });
+  else if (s.do === 'fan') await fan(h, s, seen);
+  else if (s.do === 'detach') {
+    const call = pick(seen.calls, s.who);
+    if (call) await h.write('detach_call', call);
+  } else if (s.do === 'pause') await h.write('set_paused', { paused: s.on, by: 'x' });
   else if (s.do === 'cancel') {
     const e = pick(await h.read('executions', { limit: 50 }), s.who);
     if (e) await h.write('cancel', { execution_id: e.id, by: 'x', reason: null });
@@ -141,7 +160,7 @@ const act = async (h: House, s: Step, seen: Seen, room: { slots: number }): Prom
     // A process may end, or be lost, while its row waits.
     const c = pick(s.do === 'call' ? running : [...running, ...(await live(h, seen, 'waiting'))], s.who);
     if (!c) return;
-    if (s.do === 'call') await callOut(h, c, s);
+    if (s.do === 'call') await callOut(h, c, s, seen);
     else if (s.do === 'end') {
       if (s.how === 'success') await h.settle(c);
       else if (s.how === 'failed') await h.settle(c, failed('crashed'));
@@ -174,14 +193,30 @@ const renewAll = async (h: House, claims: ClaimRow[]) => {
   });
 };
 
-const callOut = async (h: House, c: ClaimRow, s: Extract<Step, { do: 'call' }>): Promise<void> => {
+/** A batch: asked for from outside, or by an execution that waits for it. */
+const fan = async (h: House, s: Extract<Step, { do: 'fan' }>, seen: Seen): Promise<void> => {
+  const over = { max_concurrency: s.at_once };
+  if (s.who === null) return void (await h.fanOut(names[s.agent]!, s.tasks, over));
+  const c = pick(await live(h, seen, 'running'), s.who);
+  if (!c || c.execution.depth >= h.limits.max_depth || c.execution.cancel_requested_at !== null) return;
+  if ((await h.row(c.execution.id)).cancel_requested_at !== null) return;
+  const call_id = h.id();
+  const caller = { execution_id: c.execution.id, token: c.token };
+  await h.fanOut(names[s.agent]!, s.tasks, { ...over, caller, open_call: call_id });
+  seen.calls.push({ call_id, caller_token: c.token });
+};
+
+const callOut = async (h: House, c: ClaimRow, s: Extract<Step, { do: 'call' }>, seen: Seen): Promise<void> => {
   const caller = { execution_id: c.execution.id, token: c.token };
   const ids: string[] = [];
   for (const a of s.agents) {
     const child = await h.ask(names[a]!, { kind: s.chat ? 'chat' : 'task', triggered_by: 'agent' }, { caller });
     if (!isRefusal(child)) ids.push(child.id);
   }
-  if (ids.length > 0) await h.write('open_call', { call_id: h.id(), caller, child_ids: ids });
+  if (ids.length === 0) return;
+  const call_id = h.id();
+  await h.write('open_call', { call_id, caller, child_ids: ids });
+  seen.calls.push({ call_id, caller_token: c.token });
 };
 
 /** After every step. */

@@ -1,6 +1,7 @@
 /** The suite on SQLite. */
 import { budgetsConformance } from './budgets.ts';
 import { callsConformance } from './calls.ts';
+import { fanOutsConformance } from './fan-outs.ts';
 import { leasesConformance } from './leases.ts';
 import { lifeConformance } from './life.ts';
 import { limitsConformance } from './limits.ts';
@@ -17,6 +18,7 @@ budgetsConformance(sqliteInProcess);
 leasesConformance(sqliteInProcess);
 orderConformance(sqliteInProcess);
 callsConformance(sqliteInProcess);
+fanOutsConformance(sqliteInProcess);
 peopleConformance(sqliteInProcess);
 operatorConformance(sqliteInProcess);
 plansConformance(sqliteInProcess);

@@ -53,7 +53,7 @@ export const groupCommit = (handle: SqliteHandle) => {
     try {
       exec('BEGIN IMMEDIATE');
       for (const { verb, args } of orders) {
-        const stirred: Stirred = { claimable: false, ended: [], stops: [], last_event: 0 };
+        const stirred: Stirred = { claimable: false, ended: [], stops: [], resumed: [], last_event: 0 };
         const odd: string[] = [];
         const tx: Tx = {
           odd: (what, error) =>
@@ -64,11 +64,12 @@ export const groupCommit = (handle: SqliteHandle) => {
           at: { now: args.now, steady: args.steady },
           stirred,
           alone: async (work) => {
-            const [ended, stops] = [stirred.ended.length, stirred.stops.length];
+            const [ended, stops, resumed] = [stirred.ended.length, stirred.stops.length, stirred.resumed.length];
             const done = await underSavepoint(work);
             if (!done.ok) {
               stirred.ended.length = ended;
               stirred.stops.length = stops;
+              stirred.resumed.length = resumed;
             }
             return done;
           },

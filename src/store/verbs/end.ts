@@ -12,6 +12,7 @@ import { closeCallsOf, closeCallsOn, markAwaited, waitedFor } from './calls.ts';
 import { closeQuestionsOf } from './close-items.ts';
 import { tell } from './events.ts';
 import { executionById, type Row } from './execution-row.ts';
+import { passPlace } from './fan-out-place.ts';
 import { notNegative } from './measured.ts';
 import { passTurn } from './session-turn.ts';
 
@@ -80,6 +81,7 @@ export const end = async (tx: Tx, row: Row, ending: Ending): Promise<void> => {
   await closeCallsOn(tx, row.id);
   if (row.attempt > 0) await dropCallsOf(tx, row);
   await passTurn(tx, row);
+  await passPlace(tx, row);
 };
 
 /** The sentence a person reads with a failure. */

@@ -1,18 +1,20 @@
 /**
  * Queue: stores an admitted request as one execution with its texts and its event. Everything that two submits could race for
  * is decided here, in the transaction: the idempotency key, the caller's right to call, depth, the backlog, the session.
- * A refusal leaves no row behind.
+ * A refusal leaves no row behind. When the caller waits for it, its call is opened in the same transaction (R17).
  */
 import { isRefusal, type Refusal, refuse } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { insertInto, statement } from '../statement.ts';
-import type { EnqueueArgs } from '../store.ts';
+import type { EnqueueArgs, EnqueueResult } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
 import { backlogFull, backlogGrew, placeInLine } from './backlog.ts';
 import { tell } from './events.ts';
 import { executionById, executionFrom, type Row } from './execution-row.ts';
 import { remember, seenBefore } from './idempotency.ts';
+import { openCall } from './open-call.ts';
 import { placeFor } from './session-turn.ts';
+import { orTakeBack } from './take-back.ts';
 
 /** Executions one execution may have asked for: nested calls are outside the backlog, so they need a bound of their own (R20). */
 const childrenMax = 1_000;
@@ -64,6 +66,8 @@ const columns = [
   'queue_budget_ms',
   'expires_at',
   'lane',
+  'fan_out_id',
+  'fan_out_item',
 ] as const;
 const insertExecution = insertInto('executions', columns);
 const insertTexts = insertInto('execution_texts', ['execution_id', 'message', 'options']);
@@ -99,6 +103,24 @@ const overBacklog = (agent: string, queue_length: number, max_backlog_depth: num
   });
 
 export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
+  const { caller, open_call: call_id } = args;
+  if (caller === null || call_id === null) return add(tx, args, null);
+  return orTakeBack(tx, async () => {
+    const added = await add(tx, args, null);
+    if (isRefusal(added)) return added;
+    const opened = await openCall(tx, { call_id, caller, child_ids: [added.execution.id], ...tx.at });
+    return isRefusal(opened) ? opened : added;
+  });
+};
+
+/** Where an item of a batch stands. */
+interface InBatch {
+  fan_out_id: string;
+  fan_out_item: string;
+  behind: 0 | 1;
+}
+
+export const add = async (tx: Tx, args: EnqueueArgs, batch: InBatch | null): Promise<EnqueueResult> => {
   const { request, idempotency, caller } = args;
   if (idempotency) {
     const before = await seenBefore(tx, idempotency);
@@ -115,13 +137,14 @@ export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
     const waiting = await backlogFull(tx, agent.id, bound);
     if (waiting !== null) return overBacklog(agent.name, waiting, bound);
   }
-  const place = await placeFor(tx, {
+  const found = await placeFor(tx, {
     request,
     agent,
     caller: caller && parent,
     fresh_session_id: args.fresh_session_id,
   });
-  if (isRefusal(place)) return place;
+  if (isRefusal(found)) return found;
+  const place = batch ? { ...found, behind: batch.behind } : found;
 
   const { now, steady } = tx.at;
   // Children inherit the class of their root (R10).
@@ -148,6 +171,8 @@ export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
     eligible_at: steady,
     queue_budget_ms: args.queue_budget_ms,
     expires_at: args.queue_budget_ms === null ? null : steady + args.queue_budget_ms,
+    fan_out_id: batch ? batch.fan_out_id : null,
+    fan_out_item: batch ? batch.fan_out_item : null,
   };
   const queue_position = await placeInLine(tx, row);
   await insertExecution(tx, row);
@@ -173,6 +198,7 @@ const unborn: Omit<Row, (typeof columns)[number]> = {
   awaited: 0,
   behind_ms: 0,
   waited_ms: 0,
+  called_ms: 0,
   not_before: null,
   ripe_at: null,
   token: null,

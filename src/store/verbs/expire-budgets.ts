@@ -74,15 +74,19 @@ export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
 /** Why a queued row waits now. */
 export const reasonNow = (
   w: World,
-  row: Pick<Row, 'id' | 'agent_id' | 'depth' | 'behind' | 'awaited' | 'ripe_at'>,
+  row: Pick<Row, 'id' | 'agent_id' | 'depth' | 'behind' | 'awaited' | 'ripe_at' | 'fan_out_id'>,
   steady: number,
 ): WaitReason => {
-  if (row.behind === 1) return 'session_busy';
+  if (row.behind === 1) return behindWhat(row);
   // Ripe rows stay parked until the next claim or sweep looks at them.
   if (row.ripe_at !== null && row.ripe_at > steady) return 'not_before';
   const candidate = { id: row.id, agent_id: row.agent_id, depth: row.depth, nested: row.awaited === 1 };
   return admits(w, candidate, w.runners).binds ?? 'turn';
 };
+
+/** What a row that stands behind waits for: the turns of its session, or the places of its batch. */
+const behindWhat = (row: Pick<Row, 'fan_out_id'>): 'session_busy' | 'fan_out_cap' =>
+  row.fan_out_id === null ? 'session_busy' : 'fan_out_cap';
 
 const isCap = (reason: WaitReason): boolean => capReasons.includes(reason);
 
@@ -109,7 +113,7 @@ const causeOf = (reason: WaitReason): Cause => (reason in causes ? (reason as Ca
 const waitDetails = async (tx: Tx, row: Row, reason: WaitReason): Promise<Record<string, number>> => {
   const { steady } = tx.at;
   const behind = row.behind_ms + (row.behind === 1 ? Math.max(0, steady - (row.behind_since ?? steady)) : 0);
-  const ms: Record<string, number> = behind > 0 ? { session_busy: behind } : {};
+  const ms: Record<string, number> = behind > 0 ? { [behindWhat(row)]: behind } : {};
   const all = [
     ...(await stays(tx, { id: row.id })).rows.map((s) => ({ from: s.eligible_at, to: s.claimed_steady })),
     { from: row.eligible_at, to: steady },

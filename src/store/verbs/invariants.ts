@@ -39,8 +39,13 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'whoever stands behind in a session has somebody before it',
-    broken: sql`select e.id from executions e where e.behind = 1 and e.completed_at is null and e.agent_id > '' and not exists (
+    broken: sql`select e.id from executions e where e.behind = 1 and e.completed_at is null and e.agent_id > '' and e.fan_out_id is null and not exists (
       select 1 from executions h where h.session_id = e.session_id and h.behind = 0 and h.completed_at is null) limit 5`,
+  },
+  {
+    name: 'whoever waits for a place of its batch has an open one before it',
+    broken: sql`select e.id from executions e where e.behind = 1 and e.completed_at is null and e.agent_id > '' and e.fan_out_id is not null and not exists (
+      select 1 from executions h where h.fan_out_id = e.fan_out_id and h.behind = 0 and h.completed_at is null) limit 5`,
   },
 ];
 

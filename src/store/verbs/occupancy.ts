@@ -15,10 +15,10 @@ const inLanes = statement<object, { lane: Lane; agent_id: string; n: number }>((
     .where('lane', 'in', [lit.interactive, lit.batch, lit.nested])
     .groupBy(['lane', 'agent_id']),
 );
-const behind = statement<object, { agent_id: string; n: number }>((db) =>
+const behind = statement<object, { agent_id: string; n: number; batched: number }>((db) =>
   db
     .selectFrom('executions')
-    .select(['agent_id', sql<number>`count(*)`.as('n')])
+    .select(['agent_id', sql<number>`count(*)`.as('n'), sql<number>`count(fan_out_id)`.as('batched')])
     .where('behind', '=', lit.one)
     .where('completed_at', 'is', null)
     // Every agent: makes it a range of the index.
@@ -77,7 +77,9 @@ export const occupancy: ReadVerb<'occupancy'> = async (tx, { limits }) => {
     [...queue.children, ...queue.roots].map((h) => [`${h.lane} ${h.agent_id}`, reasonOf(world, h)]),
   );
   for (const r of lanes) because(bound.get(`${r.lane} ${r.agent_id}`) ?? 'turn', Number(r.n));
-  because('session_busy', total(inSessions));
+  const batched = sum(inSessions.map((r) => Number(r.batched)));
+  because('session_busy', total(inSessions) - batched);
+  because('fan_out_cap', batched);
   because('not_before', total(untilATime));
 
   const ids = new Set([...world.running.agent.keys(), ...waiting.keys(), ...queued.keys()]);

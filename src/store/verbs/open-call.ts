@@ -23,7 +23,7 @@ const mayWait = (caller: Row, child: Row | null, id: string): Refusal | null => 
   if (!child || child.parent_execution_id !== caller.id)
     return refuse('not_found', `Execution ${id} was not created by this one.`);
   // Nested work never stands behind root work (F1): the session rule of the submit holds at the wait too.
-  if (child.behind === 1)
+  if (child.behind === 1 && child.fan_out_id === null)
     return refuse('session_busy', `Execution ${id} stands behind another turn of its session.`, {
       retryAfterMs: 5_000,
     });
@@ -89,28 +89,49 @@ export const failStopped = async (tx: Tx, child: Row): Promise<void> => {
   await end(tx, child, { status: 'failed', cause: 'agent_stopped' });
 };
 
-/**
- * The CLI gave a call up: its children are cancelled, and the caller runs at once, even over the cap, because its process does
- * (F12). Claims see the true count and wait until it is below.
- */
-export const abandonCall: WriteVerb<'abandon_call'> = async (tx, { call_id, caller_token }) => {
-  const rows = await tx.db
+const openRows = statement<{ call_id: string }, { child_id: string; execution_id: string; token: string }>((db, s) =>
+  db
     .selectFrom('calls')
     .select(['child_id', 'execution_id', 'token'])
-    .where('call_id', '=', call_id)
-    .where('closed_at', 'is', null)
-    .execute();
-  const caller = rows[0] && rows[0].token === caller_token ? await executionById(tx, rows[0].execution_id) : null;
-  if (!caller || caller.token !== caller_token) return { ok: false };
+    .where('call_id', '=', s.call_id)
+    .where('closed_at', 'is', null),
+);
+
+/** The children of a call that is open, and its caller when the token is that of its present attempt; the call is closed. */
+const close = async (tx: Tx, call_id: string, token: string): Promise<{ caller: Row; children: string[] } | null> => {
+  const { rows } = await openRows(tx, { call_id });
+  const caller = rows[0] && rows[0].token === token ? await executionById(tx, rows[0].execution_id) : null;
+  if (!caller || caller.token !== token) return null;
   await tx.db
     .updateTable('calls')
     .set({ closed_at: tx.at.now })
     .where('call_id', '=', call_id)
     .where('closed_at', 'is', null)
     .execute();
-  for (const { child_id } of rows) {
-    await markAwaited(tx, child_id);
-    const child = await mustHave(tx, child_id);
+  for (const { child_id } of rows) await markAwaited(tx, child_id);
+  return { caller, children: rows.map((r) => r.child_id) };
+};
+
+/** A wait with a time limit ends through the resume like any other (F3); what was waited for goes on as work of its own. */
+export const detachCall: WriteVerb<'detach_call'> = async (tx, { call_id, caller_token }) => {
+  const closed = await close(tx, call_id, caller_token);
+  if (closed) {
+    tx.stirred.claimable = true;
+    await takeResumes(tx);
+  }
+  return { ok: closed !== null };
+};
+
+/**
+ * The CLI gave a call up: its children are cancelled, and the caller runs at once, even over the cap, because its process does
+ * (F12). Claims see the true count and wait until it is below.
+ */
+export const abandonCall: WriteVerb<'abandon_call'> = async (tx, { call_id, caller_token }) => {
+  const closed = await close(tx, call_id, caller_token);
+  if (!closed) return { ok: false };
+  const { caller, children } = closed;
+  for (const id of behindFirst(await Promise.all(children.map((c) => mustHave(tx, c))))) {
+    const child = await mustHave(tx, id);
     if (child.awaited === 0 && child.completed_at === null)
       await stopExecution(tx, child, 'its caller', 'the call was given up');
   }
@@ -118,3 +139,7 @@ export const abandonCall: WriteVerb<'abandon_call'> = async (tx, { call_id, call
   await takeResumes(tx);
   return { ok: true };
 };
+
+/** So that no place passes to a row that ends next. */
+const behindFirst = (rows: readonly Row[]): string[] =>
+  [...rows].sort((a, b) => b.behind - a.behind || (a.id < b.id ? -1 : 1)).map((r) => r.id);

@@ -6,10 +6,12 @@ import { createAgent, deleteAgent, updateAgent } from './agents.ts';
 import { answerDelivered, answersDue, takeAnswer } from './answers.ts';
 import { askOperator } from './ask-operator.ts';
 import { attemptForFinish, attemptOwner, attempts, attemptsToStop, expiredLeases, facts } from './attempt-reads.ts';
+import { markAttention, waitingSince } from './attention.ts';
 import { audit, auditLog } from './audit.ts';
 import { begin } from './begin.ts';
 import { caller } from './caller.ts';
 import { cancel, clearQueue } from './cancel.ts';
+import { chain } from './chain.ts';
 import { clearChat, session, sessions } from './chat-sessions.ts';
 import { claimNext } from './claim-next.ts';
 import { credentialEvents, credentials, deleteCredential, putCredential } from './credentials.ts';
@@ -17,6 +19,7 @@ import { enqueue } from './enqueue.ts';
 import { eventsAfter } from './event-reads.ts';
 import { execution, executions, executionsWithTexts } from './execution-reads.ts';
 import { expireBudgets } from './expire-budgets.ts';
+import { cancelFanOut, enqueueFanOut, fanOut } from './fan-out.ts';
 import { fleetLimits } from './fleet-settings.ts';
 import { invariants } from './invariants.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
@@ -24,9 +27,10 @@ import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
 import { notifications, notificationTried, takeNotifications } from './notifications.ts';
 import { notifyTarget, putNotifyTarget } from './notify-target.ts';
 import { occupancy } from './occupancy.ts';
-import { abandonCall, openCall } from './open-call.ts';
+import { abandonCall, detachCall, openCall } from './open-call.ts';
 import { answerOperatorItem, operatorItem, operatorItems } from './operator-items.ts';
 import { setPaused } from './pause.ts';
+import { permissions, putPermissions } from './permissions.ts';
 import { ping } from './ping.ts';
 import { putRunner } from './put-runner.ts';
 import { putOperatorItem } from './raise-item.ts';
@@ -59,6 +63,11 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   adopt_leases: adoptLeases,
   open_call: openCall,
   abandon_call: abandonCall,
+  detach_call: detachCall,
+  enqueue_fan_out: enqueueFanOut,
+  cancel_fan_out: cancelFanOut,
+  put_permissions: putPermissions,
+  mark_attention: markAttention,
   set_paused: setPaused,
   put_runner: putRunner,
   put_operator_item: putOperatorItem,
@@ -109,6 +118,10 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   ping,
   audit_log: auditLog,
   caller,
+  chain,
+  fan_out: fanOut,
+  permissions,
+  waiting_since: waitingSince,
   clock_high_water: clockHighWater,
   credential_events: credentialEvents,
   credentials,

@@ -22,6 +22,7 @@ interface Known {
   silent: number;
   started_at: number | null;
   waiting_since: number | null;
+  called_ms: number;
   cancel_requested_at: number | null;
 }
 const find = statement<{ id: string }, Known>((db, s) =>
@@ -38,6 +39,7 @@ const find = statement<{ id: string }, Known>((db, s) =>
       'executions.silent',
       'executions.started_at',
       'executions.waiting_since',
+      'executions.called_ms',
       'executions.cancel_requested_at',
     ])
     .where('attempts.id', '=', s.id),
@@ -111,6 +113,10 @@ const renewOne = async (tx: Tx, item: Item, lease_ms: number): Promise<Answer> =
       await tell(tx, { type: 'execution.started', execution_id: a.execution_id, agent_name: a.agent_name });
   }
   if (a.cancel_requested_at !== null) return { attempt, state: 'stop', reason: 'cancel' };
-  if (a.status === 'waiting') return { attempt, state: 'waiting', since: a.waiting_since ?? tx.at.now };
-  return { attempt, state: 'ok' };
+  const called_ms = Math.max(0, a.called_ms);
+  if (a.status === 'waiting') {
+    const since = a.waiting_since ?? tx.at.now;
+    return { attempt, state: 'waiting', since, called_ms: called_ms + Math.max(0, tx.at.now - since) };
+  }
+  return { attempt, state: 'ok', called_ms };
 };

@@ -12,6 +12,7 @@ export const retain: WriteVerb<'retain'> = async (tx, { events_before, execution
   const steps: Step[] = [
     (t, n) => oldEvents(t, events_before, n),
     (t, n) => oldExecutions(t, executions_before, n),
+    (t, n) => oldFanOuts(t, executions_before, n),
     (t, n) => oldItems(t, executions_before, n),
     (t, n) => oldNotifications(t, executions_before, n),
     oldIdempotencyKeys,
@@ -62,6 +63,26 @@ const oldExecutions = async (tx: Tx, before: number, max: number): Promise<numbe
   await tx.db.deleteFrom('execution_texts').where('execution_id', 'in', ids).execute();
   await tx.db.deleteFrom('executions').where('id', 'in', ids).execute();
   return ids.length;
+};
+
+/** Empty ones: the batch goes with the last of its executions. */
+const oldFanOuts = async (tx: Tx, before: number, max: number): Promise<number> => {
+  const old = await tx.db
+    .selectFrom('fan_outs')
+    .select('id')
+    .where('created_at', '<', before)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb.selectFrom('executions').select('executions.id').whereRef('executions.fan_out_id', '=', 'fan_outs.id'),
+        ),
+      ),
+    )
+    .orderBy('created_at')
+    .limit(max)
+    .execute();
+  for (const { id } of old) await tx.db.deleteFrom('fan_outs').where('id', '=', id).execute();
+  return old.length;
 };
 
 /** What waits for a person or is on its way back to who asked stays, however long. */

@@ -34,10 +34,7 @@ const sessionOfCaller = statement<{ caller_session_id: string; agent_id: string 
     .where('agent_id', '=', s.agent_id)
     .where('cleared_at', 'is', null),
 );
-const nextBehind = statement<
-  { agent_id: string; session_id: string },
-  { id: string; behind_ms: number; behind_since: number | null }
->((db, s) =>
+const nextBehind = statement<{ agent_id: string; session_id: string }, Behind>((db, s) =>
   db
     .selectFrom('executions')
     .select(['id', 'behind_ms', 'behind_since'])
@@ -52,7 +49,18 @@ const nextBehind = statement<
 const takeTurn = statement<{ id: string; behind_ms: number }, unknown>((db, s) =>
   db
     .updateTable('executions')
-    .set((eb) => ({ behind: lit.zero, behind_since: sql.lit(null), behind_ms: s.behind_ms, lane: eb.ref('class') }))
+    .set((eb) => ({
+      behind: lit.zero,
+      behind_since: sql.lit(null),
+      behind_ms: s.behind_ms,
+      // An item of a batch may be waited for while it stands behind; a turn of a session never is.
+      lane: eb
+        .case()
+        .when('awaited', '=', lit.one)
+        .then(sql.lit('nested' as const))
+        .else(eb.ref('class'))
+        .end(),
+    }))
     .where('id', '=', s.id),
 );
 
@@ -125,6 +133,17 @@ export const passTurn = async (tx: Tx, ended: { agent_id: string; session_id: st
   if (ended.session_id === null || ended.behind === 1) return;
   const next = (await nextBehind(tx, { agent_id: ended.agent_id, session_id: ended.session_id })).rows[0];
   if (!next) return;
+  await goFirst(tx, next);
+};
+
+interface Behind {
+  id: string;
+  behind_ms: number;
+  behind_since: number | null;
+}
+
+/** It stands behind no longer. */
+export const goFirst = async (tx: Tx, next: Behind): Promise<void> => {
   await takeTurn(tx, {
     id: next.id,
     behind_ms: next.behind_ms + Math.max(0, tx.at.steady - (next.behind_since ?? tx.at.steady)),

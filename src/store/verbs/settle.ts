@@ -137,7 +137,7 @@ const follow = async (tx: Tx, row: Row, args: SettleArgs): Promise<Ending['statu
       output_tokens: stream.usage?.output_tokens ?? null,
       context_used: stream.context_used,
       context_max: stream.context_max,
-      attention: JSON.stringify(verdict.attention),
+      attention: JSON.stringify([...new Set([...(JSON.parse(row.attention) as string[]), ...verdict.attention])]),
     },
     data: { attempt: row.attempt },
   });

@@ -48,6 +48,7 @@ const take = statement<Taken, unknown>((db, s) =>
       cli_session_id: s.cli_session_id,
       waited_ms: s.waited_ms,
       queued_ms: s.waited_ms,
+      called_ms: lit.zero,
     })
     .where('id', '=', s.id)
     .where('status', '=', lit.queued),

@@ -19,16 +19,22 @@ import { meta, putMeta } from './meta.ts';
 /** A root that is due and does not come (its runner went away) holds resumes up no longer than this. */
 const rootDueMs = 1_000;
 
-const resumeRow = statement<{ id: string }, unknown>((db, s) =>
+const resumeRow = statement<{ id: string; now: number }, unknown>((db, s) =>
   db
     .updateTable('executions')
-    .set({ status: lit.running, waiting_since: sql.lit(null) })
+    .set({
+      status: lit.running,
+      waiting_since: sql.lit(null),
+      // Never negative in what is told: a wall clock that was set back is caught where it is read.
+      called_ms: sql<number>`called_ms + (${s.now} - waiting_since)`,
+    })
     .where('id', '=', s.id)
     .where('status', '=', lit.waiting),
 );
 
 export const resume = async (tx: Tx, row: Pick<Pending, 'id' | 'agent_name'>): Promise<void> => {
-  await resumeRow(tx, { id: row.id });
+  await resumeRow(tx, { id: row.id, now: tx.at.now });
+  tx.stirred.resumed.push(row.id);
   await tell(tx, { type: 'execution.resumed', execution_id: row.id, agent_name: row.agent_name });
 };
 

@@ -34,6 +34,15 @@ const before = statement<{ agent_id: string; session_id: string; id: string }, {
     .where('completed_at', 'is', null)
     .where('id', '<', s.id),
 );
+const beforeInBatch = statement<{ fan_out_id: string; id: string }, { n: number }>((db, s) =>
+  db
+    .selectFrom('executions')
+    .select(db.fn.countAll<number>().as('n'))
+    .where('fan_out_id', '=', s.fan_out_id)
+    .where('id', '<', s.id)
+    .where('behind', '=', lit.one)
+    .where('completed_at', 'is', null),
+);
 
 export const waits: ReadVerb<'waits'> = async (tx, { execution_ids, limits }) => {
   const rows: Row[] = [];
@@ -76,7 +85,10 @@ const placesOf = async (tx: ReadTx, rows: readonly Row[]): Promise<Map<string, n
   const places = new Map<string, number>();
   const at = new Map<string, { id: string; place: number }>();
   for (const row of [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    if (row.behind === 1 && row.session_id !== null) {
+    if (row.behind === 1 && row.fan_out_id !== null) {
+      const n = (await beforeInBatch(tx, { fan_out_id: row.fan_out_id, id: row.id })).rows[0]!.n;
+      places.set(row.id, 1 + Number(n));
+    } else if (row.behind === 1 && row.session_id !== null) {
       const n = (await before(tx, { agent_id: row.agent_id, session_id: row.session_id, id: row.id })).rows[0]!.n;
       // The holder of the session stands first.
       places.set(row.id, 2 + Number(n));
