@@ -8,6 +8,7 @@ import { contextOf, type World } from './context.ts';
 import { credsCommands } from './creds-commands.ts';
 import { exitCodes } from './exit-codes.ts';
 import { tell, usage } from './failure.ts';
+import { operatorCommands } from './operator-commands.ts';
 import { collect, type Declare, type Run, whole } from './options.ts';
 
 export const runCli = async (argv: string[], world: World): Promise<number> => {
@@ -110,10 +111,7 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     '--agent <name>',
     'this agent only',
   );
-  declare(program, 'inbox', 'what needs a person', async () => (await import('./commands/inbox.ts')).inbox).option(
-    '--ack <item>',
-    'mark one as seen',
-  );
+  operatorCommands(program, declare);
 
   declare(
     program,
@@ -121,6 +119,12 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     'how a run ended, from evidence: a JSONL file, "-", a spool directory, or an id',
     async () => (await import('./commands/diagnose.ts')).diagnose,
   ).option('--human', 'sentences instead of JSON lines');
+  declare(
+    program,
+    'rediagnose',
+    'which stored verdicts this version would give otherwise; changes nothing',
+    async () => (await import('./commands/rediagnose.ts')).rediagnose,
+  ).requiredOption('--since <when>', 'of what ended since then: 24h, 7d, 2026-11-30');
   declare(
     program,
     'doctor',

@@ -18,6 +18,8 @@ import type {
   LimitsBody,
   LogBody,
   NewCredentialBody,
+  NewNotifyBody,
+  NotifyBody,
   OperatorItemBody,
   RunnerBody,
   StatsBody,
@@ -221,9 +223,21 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
       ask<CredentialBody>('/api/subscriptions', { method: 'POST', json: spec }),
     deleteCredential: (idOrName: string) =>
       ask<{ message: string }>(`/api/subscriptions/${id(idOrName)}`, { method: 'DELETE' }),
-    operatorItems: () => ask<OperatorItemBody[]>('/api/operator-queue', { query: { status: 'open' } }),
+    /** What waits for a person; or all there is, newest first. */
+    operatorItems: (all = false) =>
+      ask<OperatorItemBody[]>('/api/operator-queue', { query: { status: all ? null : 'pending', limit: 500 } }),
+    operatorItem: (itemId: string) => ask<OperatorItemBody>(`/api/operator-queue/${id(itemId)}`),
+    respond: (itemId: string, b: { answer: string; note?: string }) =>
+      ask<OperatorItemBody>(`/api/operator-queue/${id(itemId)}/respond`, { method: 'POST', json: b }),
     acknowledge: (itemId: string) =>
       ask<OperatorItemBody>(`/api/operator-queue/${id(itemId)}/acknowledge`, { method: 'POST' }),
+    notifications: () => ask<NotifyBody>('/api/notifications'),
+    setNotifications: (b: NewNotifyBody) => ask<NotifyBody>('/api/notifications', { method: 'PUT', json: b }),
+    stopNotifications: () => ask<{ message: string }>('/api/notifications', { method: 'DELETE' }),
+    testNotifications: () =>
+      ask<{ delivered: boolean; status: number | null; error: string | null }>('/api/notifications/test', {
+        method: 'POST',
+      }),
 
     /** Every change in id order, for ever; goes on after drops where it stopped. */
     async *events(o: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<FeedItem> {

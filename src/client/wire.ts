@@ -6,6 +6,7 @@ import type { Cause } from '../contract/causes.ts';
 import type { CredentialKind, CredentialState } from '../contract/credential.ts';
 import type { CostKind, ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
+import type { AnswerDelivery, ItemKind, ItemStatus, NotifyFormat, Severity } from '../contract/operator.ts';
 import type { Role } from '../contract/principal.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 
@@ -148,16 +149,47 @@ export interface CredentialBody {
 
 export interface OperatorItemBody {
   id: string;
-  kind: 'alert' | 'question' | 'approval';
-  priority: 'low' | 'normal' | 'high';
+  kind: ItemKind;
+  priority: Severity;
   agent_name: string | null;
   execution_id: string | null;
   title: string;
   evidence: string[];
-  status: 'open' | 'acknowledged' | 'answered' | 'closed';
-  count?: number;
-  created_at?: Iso;
-  updated_at?: Iso;
+  status: ItemStatus;
+  count: number;
+  options: string[];
+  answer: string | null;
+  note: string | null;
+  answered_by: string | null;
+  delivery: AnswerDelivery | null;
+  delivery_note: string | null;
+  answer_execution_id: string | null;
+  created_at: Iso;
+  last_at: Iso;
+}
+
+export interface NotifyBody {
+  configured: boolean;
+  url: string | null;
+  format: NotifyFormat | null;
+  min_severity: Severity | null;
+  signed: boolean;
+  deliveries: {
+    id: string;
+    event: string;
+    title: string;
+    state: 'waiting' | 'sent' | 'gave_up';
+    attempts: number;
+    last_error: string | null;
+    created_at: Iso;
+  }[];
+}
+
+export interface NewNotifyBody {
+  url: string;
+  secret?: string;
+  format: NotifyFormat;
+  min_severity: Severity;
 }
 
 export interface RunnerBody {

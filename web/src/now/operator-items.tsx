@@ -1,4 +1,7 @@
-/** What a person must see. Acknowledging says "seen": it closes the item and changes nothing else. */
+/**
+ * What a person must see or answer. Acknowledging says "seen": the alert leaves the list until it goes on an hour later or gets
+ * worse. A question stays until it is answered.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OperatorItemBody } from '../../../src/client/wire.ts';
@@ -11,34 +14,42 @@ import { Ago, Plain } from '../parts/text.tsx';
 import { executionHref } from '../route.ts';
 import { headOf } from '../words/plain.ts';
 import { count } from '../words/times.ts';
+import { AnswerBox } from './answer-box.tsx';
 import { useOperatorItems } from './data.ts';
+
+/** Whole: it is what a person decides by. */
+const asked = (item: OperatorItemBody): string => item.evidence.map((text) => text.slice(0, 10_000)).join('\n');
 
 const Item = ({ item }: { item: OperatorItemBody }) => {
   const queries = useQueryClient();
   const mayEdit = useMayEdit();
+  const alert = item.kind === 'alert';
   const seen = useMutation({
     mutationFn: () => write(() => api.acknowledge(item.id)),
     onSuccess: () => queries.invalidateQueries({ queryKey: keys.operator }),
     onError: sayProblem,
   });
   return (
-    <li className="item" data-priority={item.priority}>
+    <li className="item" data-priority={item.priority} data-kind={item.kind}>
       <h3>
+        {!alert && <span className="chip">{item.kind}</span>}
         <Plain text={headOf(item.title, 240)} />
-        {(item.count ?? 1) > 1 && <span className="chip">{count(item.count)} times</span>}
+        {item.count > 1 && <span className="chip">{count(item.count)} times</span>}
       </h3>
       <p className="evidence">
-        <Plain text={item.evidence.map((line) => headOf(line, 300)).join(' · ')} />
+        <Plain text={alert ? item.evidence.map((line) => headOf(line, 300)).join(' · ') : asked(item)} />
       </p>
       <div className="foot">
-        {item.updated_at !== undefined && <Ago at={item.updated_at} />}
+        {!alert && item.agent_name !== null && <span>{item.agent_name}</span>}
+        <Ago at={item.last_at} />
         {item.execution_id !== null && (
           <a className="link" href={executionHref(item.execution_id)}>
             the run<span className="hidden-label"> of {item.agent_name}</span>
           </a>
         )}
       </div>
-      {mayEdit && (
+      {mayEdit && !alert && <AnswerBox item={item} />}
+      {mayEdit && alert && (
         <button type="button" className="small" disabled={seen.isPending} onClick={() => seen.mutate()}>
           Acknowledge
           <span className="hidden-label">: {headOf(item.title, 60)}</span>
@@ -52,11 +63,13 @@ const Item = ({ item }: { item: OperatorItemBody }) => {
 const shownAtFirst = 3;
 
 const weight = { high: 0, normal: 1, low: 2 };
+/** Somebody waits for an answer; an alert waits for nobody. */
+const waits = (item: OperatorItemBody) => (item.kind === 'alert' ? 1 : 0);
 
 export const OperatorItems = () => {
   const items = useOperatorItems();
   const [all, setAll] = useState(false);
-  const rows = [...(items.data ?? [])].sort((a, b) => weight[a.priority] - weight[b.priority]);
+  const rows = [...(items.data ?? [])].sort((a, b) => weight[a.priority] - weight[b.priority] || waits(a) - waits(b));
   if (rows.length === 0 && !items.error) return null;
   return (
     <Section title="Needs you" count={rows.length} error={items.error}>
