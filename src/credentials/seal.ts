@@ -34,3 +34,13 @@ export const sealer = (keyBase64: string, random: Random): Sealer => {
     },
   };
 };
+
+/** For showing something of a secret: null when it does not open, which must not hide the rest of a list. */
+export const openedOrNull = (box: Sealer, id: string, sealed: string): string | null => {
+  try {
+    return box.open(id, sealed);
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+};

@@ -3,8 +3,10 @@
  * (`begin`); and the leases that keep an attempt this runner's. The policy of the claim is in `store/claim/`, inside the
  * transaction; nothing here chooses.
  */
-
 import { type AgentRow, inForce } from '../contract/agent.ts';
+import type { LentCredential } from '../contract/credential.ts';
+import { Fault } from '../contract/errors.ts';
+import { emptyFacts, type Facts } from '../contract/facts.ts';
 import { limits } from '../contract/limits.ts';
 import type {
   BeginAnswer,
@@ -19,6 +21,7 @@ import { secretToken } from '../kernel/ids.ts';
 import { commit } from '../record/commit.ts';
 import type { ClaimRow } from '../store/store.ts';
 import type { Deps } from './deps.ts';
+import { finish } from './finish.ts';
 
 interface Claimed {
   claims: ClaimedWork[];
@@ -41,7 +44,13 @@ export const claimFor = async (deps: Deps, runnerId: string, request: ClaimReque
     })),
     limits: deps.claimLimits(),
   });
-  return { claims: result.claims.map((c) => claimedWork(deps, c)), nextWake: result.next_wake };
+  const claims: ClaimedWork[] = [];
+  for (const c of result.claims) {
+    const credential = lent(deps, c);
+    if ('prepare_error' in credential) await endUnlent(deps, c, credential);
+    else claims.push(claimedWork(c, credential.lent));
+  }
+  return { claims, nextWake: result.next_wake };
 };
 
 export const begin = (deps: Deps, attemptId: string, token: string): Promise<BeginAnswer> =>
@@ -57,7 +66,23 @@ export const renew = async (deps: Deps, runnerId: string, request: RenewRequest)
   lease_ms: limits.leaseMs,
 });
 
-const claimedWork = (deps: Deps, c: ClaimRow): ClaimedWork => ({
+type PrepareError = { prepare_error: NonNullable<Facts['prepare_error']> };
+
+const lent = (deps: Deps, { credential }: ClaimRow): { lent: LentCredential | null } | PrepareError => {
+  try {
+    return { lent: lend(credential, deps.sealer) };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    deps.kernel.log.error('a credential cannot be lent', { credential: credential?.name, error });
+    return { prepare_error: { code: 'login_unopened', message: error.message } };
+  }
+};
+
+/** What is claimed already must end: kept back, it would be claimed again and again. The others of the claim go on. */
+const endUnlent = (deps: Deps, c: ClaimRow, error: PrepareError) =>
+  finish(deps, c.attempt_id, { token: c.token, facts: { ...emptyFacts(c.agent.adapter), ...error } });
+
+const claimedWork = (c: ClaimRow, credential: LentCredential | null): ClaimedWork => ({
   execution_id: c.execution.id,
   attempt: c.attempt_id,
   number: c.execution.attempt,
@@ -68,7 +93,7 @@ const claimedWork = (deps: Deps, c: ClaimRow): ClaimedWork => ({
   options: c.options,
   cli_session_id: c.execution.cli_session_id,
   session_cost_before: c.session_cost_before,
-  credential: lend(c.credential, deps.sealer),
+  credential,
   timeout_s: c.execution.timeout_s,
   depth: c.execution.depth,
   lease_ms: limits.leaseMs,

@@ -113,10 +113,11 @@ const spawnErrorOf = (code: string, path: string): SpawnError => ({
   binary_exists: null,
 });
 
-/** The runner refused, or failed, before a process existed. Its codes are its own; an errno is a fault of its host. */
+/** Refused, or failed, before a process existed. The codes are our own; an errno is a fault of the runner's host. */
 const prepareFinding = ({ code, message }: { code: string; message: string }): Finding => {
   const why = `before the start: ${message}`;
   if (code === 'runner_restarted') return start('runner_lost', why);
+  if (code === 'login_unopened') return start('auth_missing', why);
   if (code === 'workdir_missing' || code === 'workspace_missing') return start('workdir_missing', why);
   if (/^(ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(code)) return start('host_resource_exhausted', why);
   if (code === 'runner_fault' || /^E[A-Z0-9]+$/.test(code))

@@ -8,6 +8,7 @@ import { CredentialKind, type CredentialRow, CredentialState } from '../../contr
 import { type Refusal, refuse } from '../../contract/errors.ts';
 import type { Principal } from '../../contract/principal.ts';
 import { parseEnvLines } from '../../credentials/lend.ts';
+import { openedOrNull } from '../../credentials/seal.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import {
@@ -123,7 +124,8 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
       created_at: iso(c.created_at),
     }));
   };
-  const namesIn = (id: string, sealed: string): string[] => Object.keys(parseEnvLines(deps.sealer.open(id, sealed)));
+  const namesIn = (id: string, sealed: string): string[] =>
+    Object.keys(parseEnvLines(openedOrNull(deps.sealer, id, sealed) ?? ''));
 
   app.get(
     '/api/subscriptions',

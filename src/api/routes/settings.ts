@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { refuse } from '../../contract/errors.ts';
 import { isFleetSetting } from '../../contract/limits.ts';
+import { openedOrNull } from '../../credentials/seal.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import { iso, MessageBody, orNotFound, orRefuse, type RouteModule, who } from '../route.ts';
@@ -31,7 +32,7 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
       const row = rows.find((c) => c.name === provider && c.kind === providers[provider] && c.sealed !== null);
       return row === undefined
         ? { configured: false, masked: null, source: null }
-        : { configured: true, masked: mask(deps.sealer.open(row.id, row.sealed!)), source: 'settings' };
+        : { configured: true, masked: mask(openedOrNull(deps.sealer, row.id, row.sealed!) ?? ''), source: 'settings' };
     };
     return { anthropic: of('anthropic'), openai: of('openai'), gemini: of('gemini') };
   };
