@@ -129,6 +129,7 @@ const allowed: Record<string, [places: number, why: string]> = {
   'src/credentials/lend.ts': [2, 'a line NAME=VALUE; a kind of credential'],
   'src/record/cost.ts': [1, 'a kind of credential'],
   'src/flow/finish.ts': [1, 'a cause that outcome/ has decided'],
+  'src/mcp/bridge.ts': [1, 'the type of an answer, from its header'],
   'src/api/routes/runner.ts': [1, 'splits bytes into lines'],
   'src/runner/lines.ts': [1, 'splits bytes into lines'],
   'src/runner/transcript.ts': [1, 'is a line JSON?'],

@@ -17,6 +17,7 @@ import { operatorQueueRoutes } from './routes/operator-queue.ts';
 import { opsRoutes } from './routes/ops.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { permissionRoutes } from './routes/permissions.ts';
+import { rediagnoseRoutes } from './routes/rediagnose.ts';
 import { runnerListRoutes } from './routes/runners.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
@@ -46,4 +47,5 @@ export const routes: readonly RouteModule[] = [
   operatorQueueRoutes,
   notificationRoutes,
   auditRoutes,
+  rediagnoseRoutes,
 ];

@@ -329,6 +329,20 @@ export interface WriteVerbs extends OperatorWrites {
   retain: [{ events_before: number; executions_before: number; max: number }, { deleted: number; more: boolean }];
 }
 
+export interface Judged {
+  rows: {
+    execution_id: string;
+    agent_name: string;
+    attempt_id: string;
+    number: number;
+    ended_at: number | null;
+    verdict: Verdict;
+    facts: unknown;
+  }[];
+  /** Where the next page begins; null = this was the last. */
+  next: { at: number; id: string } | null;
+}
+
 export interface ReadVerbs extends OperatorReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
@@ -349,6 +363,8 @@ export interface ReadVerbs extends OperatorReads {
       session_cost_before: number | null;
     } | null,
   ];
+  /** Stored facts with the verdict they were given, of executions that ended since then, oldest first; pages by execution. */
+  judged: [{ since: number; after: { at: number; id: string } | null; limit: number }, Judged];
   waits: [{ execution_ids: string[]; limits: ClaimLimits }, Record<string, WaitInfo>];
   /** Counts for page, metrics and doctor; from rows. */
   occupancy: [

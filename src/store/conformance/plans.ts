@@ -68,6 +68,8 @@ export const plansConformance = (open: OpenEngine): void => {
       await h.read('attempts_to_stop', { runner_id: 'r1' });
       await h.read('attempt_for_finish', { attempt_id: parent.attempt_id });
       await h.read('attempts', { execution_id: e.id });
+      await h.read('judged', { since: 1, after: null, limit: 1 });
+      await h.read('judged', { since: 1, after: { at: 5, id: 'x' }, limit: 9 });
       await h.read('invariants', { limits: h.limits });
       await h.write('retain', { events_before: 5, executions_before: 5, max: 9 });
       await h.write('update_agent', { id: a.id, patch: { desired_state: 'stopped' } });

@@ -22,6 +22,7 @@ import { expireBudgets } from './expire-budgets.ts';
 import { cancelFanOut, enqueueFanOut, fanOut } from './fan-out.ts';
 import { fleetLimits } from './fleet-settings.ts';
 import { invariants } from './invariants.ts';
+import { judged } from './judged.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
 import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
 import { notifications, notificationTried, takeNotifications } from './notifications.ts';
@@ -105,6 +106,7 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   executions_with_texts: executionsWithTexts,
   attempts,
   facts,
+  judged,
   attempt_for_finish: attemptForFinish,
   attempt_owner: attemptOwner,
   stats,
