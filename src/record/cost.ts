@@ -6,6 +6,16 @@ import type { CredentialKind } from '../contract/credential.ts';
 import type { CostKind } from '../contract/execution.ts';
 import type { StreamFacts } from '../contract/facts.ts';
 
+const kinds: Record<CredentialKind, CostKind> = {
+  anthropic_api_key: 'billed',
+  openai_api_key: 'billed',
+  gemini_api_key: 'billed',
+  claude_oauth: 'notional',
+  codex_login: 'notional',
+  env: 'unknown',
+  host_login: 'unknown',
+};
+
 export const runCost = (
   stream: StreamFacts,
   before: number | null,
@@ -15,11 +25,9 @@ export const runCost = (
   const total = stream.cost_usd;
   // A total below the one before means a new session: it counts whole.
   const cost = before !== null && total >= before ? total - before : total;
-  const kind =
-    stream.api_key_source === 'ANTHROPIC_API_KEY' || (credential !== null && /api_key$/.test(credential))
-      ? 'billed'
-      : credential === 'claude_oauth' || credential === 'codex_login'
-        ? 'notional'
-        : 'unknown';
-  return { cost_usd: Math.round(cost * 1e9) / 1e9, cost_kind: kind };
+  const kind = credential === null ? 'unknown' : kinds[credential];
+  return {
+    cost_usd: Math.round(cost * 1e9) / 1e9,
+    cost_kind: stream.api_key_source === 'ANTHROPIC_API_KEY' ? 'billed' : kind,
+  };
 };

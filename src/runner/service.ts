@@ -161,10 +161,10 @@ const byId = async (
     } else if (asked.kind === 'unknown_id' && ++misses >= missesMost) {
       // It answers and does not know the id: a request that was on its way never arrived.
       return !taken && sent.kind === 'unclear' ? { ...sent, kind: 'not_accepted' } : asked;
-    } else if (asked.kind === 'unreachable' && /^HTTP_40[13]$/.test(asked.code) && ++misses >= missesMost) {
+    } else if (asked.kind === 'not_told' && (asked.status === 401 || asked.status === 403) && ++misses >= missesMost) {
       // Seen after a restart of the runner: what was lent for this run is not on its disk.
       const message = 'The service does not accept our token any more, so its result cannot be fetched.';
-      return { kind: 'answered', status: Number(asked.code.slice(5)), body: { message, metadata: {} } };
+      return { kind: 'answered', status: asked.status, body: { message, metadata: {} } };
     } else if (!taken && sent.kind === 'unclear' && clock.steady() - since > unclearMs) return sent;
     await clock.sleep(wait, signal);
   }

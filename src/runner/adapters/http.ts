@@ -23,6 +23,8 @@ export type Asked =
   | { kind: 'answered'; status: number; body: Body }
   | { kind: 'running' }
   | { kind: 'unknown_id' }
+  /** It answered, but not about the execution (a gateway's page, a token it does not know). */
+  | { kind: 'not_told'; status: number }
   | { kind: 'unreachable'; code: string; message: string };
 
 export interface AgentService {
@@ -135,7 +137,7 @@ export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide):
         if (status === 202 || status === 204 || status === 409 || status === 425 || working) return { kind: 'running' };
         const ofTheRun = ['metadata', 'termination_reason', 'error_code', 'execution_log'].some((k) => k in body);
         if (status === 200 || ofTheRun) return { kind: 'answered', status, body };
-        return { kind: 'unreachable', code: `HTTP_${status}`, message: String(body.message ?? body.detail ?? status) };
+        return { kind: 'not_told', status };
       } catch (error) {
         signal.throwIfAborted();
         return { kind: 'unreachable', ...codeOf(error) };

@@ -16,8 +16,8 @@ export const copyTree = async (from: string, to: string): Promise<string | null>
     return `${to} lies inside ${from}: a copy would hold itself. Move DROVER_HOME out of the workspace, or use workspace_mode shared.`;
   mkdirSync(dirname(to), { recursive: true });
   let problem = await cp(['-a', '--reflink=auto', '--', from, to]);
-  // Not every cp knows the option.
-  if (problem?.includes('reflink')) {
+  // Not every cp knows the option; whatever went wrong, the plain way says it best.
+  if (problem !== null) {
     rmSync(to, { recursive: true, force: true });
     problem = await cp(['-a', '--', from, to]);
   }

@@ -73,6 +73,12 @@ describe('a shared workspace', () => {
     expect(kept).toMatchObject({ mode: 'shared', path: repo, ref: null, commit: null, keep_error: null });
   });
 
+  it('with an empty .git above is a directory and nothing more, as git sees it', async () => {
+    mkdirSync(join(repo, '.git'), { recursive: true });
+    const kept = await keep({ home, workspace: await bench.made(bench.ask(shared)), attempt: 'att1' });
+    expect(kept).toMatchObject({ mode: 'shared', ref: null, keep_error: null });
+  });
+
   it(
     verifies('R45')('never takes DROVER_HOME into a tree, nor a large new file, and names what is not in it'),
     async () => {

@@ -3,18 +3,22 @@
  * costs no process. A directory of ours never belongs to a repository around DROVER_HOME (a home directory kept in git), and
  * one that its repository ignores does not belong to it either.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { GitFailed, git } from './git.ts';
 import type { Repository } from './workspace.ts';
 
 const isInside = (outer: string, path: string): boolean => !relative(outer, path).startsWith('..');
 
+/** As git sees it: a file that leads to one, or a directory with a HEAD; an empty `.git` is passed over. */
+const isGit = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isFile() === true || existsSync(join(path, 'HEAD'));
+
 const hasGitAbove = (dir: string, home: string): boolean => {
   const ours = isInside(home, dir);
   for (let at = dir; ; at = dirname(at)) {
     if (ours && at === home) return false;
-    if (existsSync(join(at, '.git'))) return true;
+    if (isGit(join(at, '.git'))) return true;
     if (at === dirname(at)) return false;
   }
 };
