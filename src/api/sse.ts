@@ -10,7 +10,6 @@ export interface Sse {
   /** Resolves when the reader has caught up; false when it has gone. */
   drained(): Promise<boolean>;
   end(): void;
-  readonly gone: boolean;
 }
 
 /** Clients reconnect by themselves; two seconds keep a restart of the server from being a storm. */
@@ -49,9 +48,6 @@ export const openSse = (reply: FastifyReply): Sse => {
       }),
     end: () => {
       if (!gone()) raw.end();
-    },
-    get gone() {
-      return gone();
     },
   };
 };

@@ -20,7 +20,6 @@ interface Entry {
 
 export interface Watched {
   add(attempt: string, dir: string, proof: ProofOfLife, startedAt: number): Held;
-  get(attempt: string): Held | null;
   told(event: ExitEvent): void;
   /** The connection is gone: ask again for each. */
   lost(): void;
@@ -57,7 +56,6 @@ export const createWatched = ({ clock }: Kernel, holder: Pick<HolderClient, 'lis
       entries.set(attempt, { held, resolve });
       return held;
     },
-    get: (attempt) => entries.get(attempt)?.held ?? null,
     told: ({ id, exit_code, signal, at }) => settle(id, { exit_code, signal, at, spawn_error: null }),
     lost: () => {
       for (const attempt of entries.keys()) void look(attempt);

@@ -57,11 +57,9 @@ interface KeepAsk {
   workspace: Workspace;
   /** The attempt's id. */
   attempt: string;
-  /** Leaves the directory where it is (the caller knows that a retry goes on there). */
-  stay?: boolean;
 }
 
-export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk): Promise<Kept> => {
+export const keep = async ({ home, workspace, attempt }: KeepAsk): Promise<Kept> => {
   const { mode, root, repository, git_dir: gitDir, execution } = workspace;
   const kept: Kept = {
     mode,
@@ -93,7 +91,6 @@ export const keep = async ({ home, workspace, attempt, stay = false }: KeepAsk):
     if (workspace.base !== null) await git(['update-ref', baseRefOf(execution), workspace.base], run);
     Object.assign(kept, { ref, commit, keep_error: leftOut ?? workspace.note });
     if (workspace.base !== null) Object.assign(kept, await changesBetween(gitDir, workspace.base, commit));
-    if (stay) return kept;
     if (mode === 'worktree') await removeWorktree(root, gitDir, repository);
     if (mode === 'copy') rmSync(root, { recursive: true, force: true });
     forget(home, execution);
