@@ -112,7 +112,7 @@ const readings = ({ tree, text, file }: Program): string[] => {
   return [...new Set(found)];
 };
 
-/** How many such places a file has, and why none of them decides how a run ended. */
+/** How many such places a file has at most, and why none of them decides how a run ended. */
 const allowed: Record<string, [places: number, why: string]> = {
   'src/config.ts': [1, 'a setting of the operator: is it a number?'],
   'src/admission/agent-spec.ts': [1, 'a field of a person: no NUL byte'],
@@ -127,7 +127,6 @@ const allowed: Record<string, [places: number, why: string]> = {
   'src/cli/show/ending.ts': [1, 'our own advice is not said twice'],
   'src/cli/show/transcript.ts': [1, 'shows an event by its type'],
   'src/credentials/lend.ts': [2, 'a line NAME=VALUE; a kind of credential'],
-  'src/record/cost.ts': [1, 'a kind of credential'],
   'src/flow/finish.ts': [1, 'a cause that outcome/ has decided'],
   'src/mcp/bridge.ts': [1, 'the type of an answer, from its header'],
   'src/api/routes/runner.ts': [1, 'splits bytes into lines'],
@@ -163,7 +162,7 @@ describe('what text means', () => {
         outside.flatMap((p) => {
           const places = readings(p);
           const name = nameOf(p.file);
-          return places.length === (allowed[name]?.[0] ?? 0) ? [] : [[name, places]];
+          return places.length <= (allowed[name]?.[0] ?? 0) ? [] : [[name, places]];
         }),
       );
       expect(found).toEqual({});
