@@ -39,6 +39,9 @@ export const itemLimits = {
   streakWindowMs: 86_400_000,
 } as const;
 
+/** The item that says that notifications do not arrive. */
+export const unreachedKey = 'notifications_given_up';
+
 export const approvalAnswers = ['approve', 'deny'] as const;
 
 export interface NewOperatorItem {

@@ -215,9 +215,22 @@ describe('a notification', () => {
     const took = over.ended_at! - over.created_at;
     expect(took).toBeGreaterThan(22 * hour);
     expect(took).toBeLessThanOrEqual(24 * hour);
+    // The inbox says so; a receiver that takes something again ends it.
+    const inbox = await until(
+      () => store.read('operator_items', { status: 'open', limit: 9 }),
+      (open) => open.length === 2,
+    );
+    expect(inbox[0]).toMatchObject({ dedup_key: 'notifications_given_up', agent_name: null, priority: 'low' });
+    expect(inbox[0]!.evidence[0]).toContain('answered 500');
     const asked = receiver.received.length;
-    await pass(48 * hour);
+    await pass(hour);
     expect(receiver.received).toHaveLength(asked);
+    answer(200);
+    await raise('later');
+    await until(
+      () => store.read('operator_items', { status: 'closed', limit: 9 }),
+      (closed) => closed.length === 1,
+    );
   });
 
   it(verifies('R42')('left by a server that went down is sent by the next one'), async () => {

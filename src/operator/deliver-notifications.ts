@@ -2,7 +2,7 @@
  * Sends what waits to be sent, beside everything else: nothing ever waits for a receiver. Failures are tried again at growing
  * distances, spread by a hash of the id, until a day has passed; all of it stands in the store and survives a restart.
  */
-import type { NotificationRow } from '../contract/operator.ts';
+import { type NotificationRow, unreachedKey } from '../contract/operator.ts';
 import type { Deps } from '../flow/deps.ts';
 import { hashedBackoff } from '../kernel/backoff.ts';
 import { commit } from '../record/commit.ts';
@@ -54,5 +54,24 @@ const send = async (deps: Deps, address: Address, row: NotificationRow): Promise
     ok: false,
     error: posted.error,
     retry_at: over ? null : retryAt,
+  });
+  if (over) await say(deps, row, posted.error);
+};
+
+/** In the inbox at least, of whose news somebody is not told. */
+const say = async (deps: Deps, row: NotificationRow, error: string): Promise<void> => {
+  const { clock, ids } = deps.kernel;
+  await commit(deps, 'put_operator_item', {
+    item: {
+      id: ids.next(clock.now()),
+      kind: 'alert',
+      dedup_key: unreachedKey,
+      priority: 'low',
+      title: 'Notifications do not reach their receiver',
+      evidence: [`"${row.item.title}" was given up after a day: the receiver ${error}.`, 'Try it: drover notify test'],
+      fleet: true,
+    },
+    agent_name: null,
+    execution_id: null,
   });
 };

@@ -276,6 +276,16 @@ export const operatorConformance = (open: OpenEngine): void => {
       expect(await due()).toEqual([]);
     });
 
+    it(verifies('D36')('of a deleted agent give their answer to nobody, whoever has its name later'), async () => {
+      const { item: q } = await asked();
+      await answer(q.id, 'this');
+      expect(await due()).toHaveLength(1);
+      await h.write('delete_agent', { id: (await h.read('agent_by_name', { name: 'a' }))!.id, by: 'u' });
+      await h.agent('a');
+      expect(await due()).toEqual([]);
+      expect(await h.read('operator_item', { id: q.id })).toMatchObject({ delivery: 'failed' });
+    });
+
     it('of a cancelled execution close: nobody waits for the answer', async () => {
       await h.submit('a');
       const c = await h.start();

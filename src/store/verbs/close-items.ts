@@ -3,6 +3,7 @@
  * was claimed after the trouble was seen last; what told of one event (a kill, a crash) also had to be quiet for a day or be
  * acknowledged, so that a small task that went well does not hide why a big one died.
  */
+import { sql } from 'kysely';
 import type { Tx } from '../tx.ts';
 import { changeItem, type Item, liveItems, tellItem } from './operator-row.ts';
 
@@ -37,6 +38,21 @@ export const closeQuestionsOf = async (tx: Tx, row: { id: string; agent_name: st
     if (item.kind !== 'alert' && item.execution_id === row.id) await close(tx, item, 'its execution was cancelled');
 };
 
+/** Answers on their way go nowhere, too: another agent made under the name has asked nothing (drill 36). */
 export const closeItemsOfAgent = async (tx: Tx, agent_name: string): Promise<void> => {
-  for (const item of await liveItems(tx, agent_name)) await close(tx, item, 'its agent was deleted');
+  const why = 'its agent was deleted';
+  for (const item of await liveItems(tx, agent_name)) await close(tx, item, why);
+  const pending = tx.db
+    .selectFrom('operator_items')
+    .selectAll()
+    .where('delivery', '=', sql.lit('pending' as const))
+    .where('subject', '=', agent_name);
+  for (const item of await pending.execute()) {
+    const failed = await changeItem(tx, item, { delivery: 'failed', delivery_note: why });
+    await tellItem(tx, 'operator.changed', failed, { delivery: 'failed' });
+  }
+};
+
+export const closeFleetItem = async (tx: Tx, dedup_key: string, why: string): Promise<void> => {
+  for (const item of await liveItems(tx, '')) if (item.dedup_key === dedup_key) await close(tx, item, why);
 };

@@ -3,9 +3,10 @@
  * again later, or given up. At least once: a sender that dies between the answer and this record sends the same id again.
  */
 import { type Selectable, sql } from 'kysely';
-import type { NotificationRow, OperatorItemRow } from '../../contract/operator.ts';
+import { type NotificationRow, type OperatorItemRow, unreachedKey } from '../../contract/operator.ts';
 import type { Database } from '../schema.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
+import { closeFleetItem } from './close-items.ts';
 
 /** As a literal: a bound state is planned again at each run. */
 const waits = sql.lit('waiting' as const);
@@ -44,6 +45,7 @@ export const notificationTried: WriteVerb<'notification_tried'> = async (tx, arg
     })
     .where('id', '=', args.id)
     .execute();
+  if (args.ok) await closeFleetItem(tx, unreachedKey, 'a notification was taken');
   return { ok: true };
 };
 
