@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { executionBearer } from '../../src/contract/principal.ts';
 import type { ClaimedWork } from '../../src/contract/runner-protocol.ts';
-import { type Answer, type Fleet, openFleet } from '../support/fleet.ts';
+import { type Answer, event, type Fleet, openFleet } from '../support/fleet.ts';
 import { verifies } from '../support/verifies.ts';
 
 let fleet: Fleet;
@@ -118,6 +118,27 @@ describe('a REST call with the token of an execution', () => {
       await expect(call).rejects.toThrow();
       await becomes(parent.execution_id, 'running');
       expect((await fleet.row(child.execution_id)).cancel_requested_at).not.toBeNull();
+    },
+  );
+
+  it(
+    verifies('R21')(
+      'that goes on beside its call is marked for people, and what it said before is not held against it',
+    ),
+    async () => {
+      const parent = await root();
+      const answer = ask(parent, 'b/chat', { message: 'help' });
+      await becomes(parent.execution_id, 'waiting');
+      const { now } = fleet.clock;
+      await fleet.runner.log(parent, [event({ type: 'assistant' }, now())]);
+      expect((await fleet.row(parent.execution_id)).attention).toEqual([]);
+      await fleet.clock.advance(6_000);
+      await fleet.runner.log(parent, [event({ type: 'system' }, now())], 2);
+      expect((await fleet.row(parent.execution_id)).attention).toEqual([]);
+      await fleet.runner.log(parent, [event({ type: 'assistant' }, now())], 3);
+      expect((await fleet.row(parent.execution_id)).attention).toEqual(['waiting_active']);
+      await fleet.runner.finish(await next());
+      await answer;
     },
   );
 

@@ -19,6 +19,7 @@ import { cleanTexts } from '../../contract/text.ts';
 import { begin, renew } from '../../flow/begin.ts';
 import { finish } from '../../flow/finish.ts';
 import type { Tails } from '../../record/tails.ts';
+import { watchWaitingActive } from '../../record/waiting-active.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import { type ApiDeps, IdParams, orRefuse, Refused, type RouteModule, who } from '../route.ts';
 
@@ -49,6 +50,7 @@ export const runnerRoutes =
     const config = { needs: 'run' } as const;
     const tags = ['Runner'];
     const owners = attemptOwners(deps);
+    const seen = watchWaitingActive(deps);
 
     app.post(
       '/api/runner/claim',
@@ -96,6 +98,7 @@ export const runnerRoutes =
           now: deps.kernel.clock.now(),
         });
         tails.appended(owner.execution_id);
+        await seen(owner.execution_id, entries);
         return { stored_seq };
       },
     );

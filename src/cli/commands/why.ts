@@ -33,5 +33,27 @@ export const why = async (context: Context, _options: object, args: string[]): P
     if (attempt.decision !== null && 'why' in attempt.decision) terminal.out(`    ${plain(attempt.decision.why)}\n`);
   }
   if (isTerminal(row.status)) terminal.out(endingLines(row, terminal, 'out'));
+  terminal.out(chainLines(await chainOf(context, id)));
   return 'ok';
+};
+
+interface Chain {
+  parents: string[];
+  children: string[];
+  executions: { id: string; agent_name: string; status: string; depth: number; waits_for: string[] }[];
+  cost: number | null;
+}
+
+const chainOf = async (context: Context, id: string): Promise<Chain> =>
+  (await context.connection().api.request<Chain>(`/api/executions/${encodeURIComponent(id)}/chain`)).body;
+
+/** Who called whom, and who waits for whom now; nothing for a run that stands alone. */
+const chainLines = ({ executions, parents, children, cost }: Chain): string => {
+  if (parents.length + children.length === 0) return '';
+  const named = (id: string) => executions.find((e) => e.id === id)?.agent_name ?? id;
+  const lines = executions.map((e) => {
+    const waits = e.waits_for.length === 0 ? '' : `, waits for ${e.waits_for.map(named).join(', ')}`;
+    return `  ${'  '.repeat(e.depth)}${e.agent_name} ${e.id}: ${e.status}${waits}\n`;
+  });
+  return `chain${cost === null ? '' : `, $${cost.toFixed(4)} in all`}:\n${lines.join('')}`;
 };
