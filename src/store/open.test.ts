@@ -192,6 +192,19 @@ describe.skipIf(!canMount())('a full disk', () => {
     },
   );
 
+  for (const name of ['drover.db', 'logs.db', 'owner.db'])
+    it(verifies('D33')(`a damaged ${name} is refused at the start, named, with what can be done`), async () => {
+      store = await openStore({ home });
+      await store.close();
+      store = null;
+      for (const end of ['-wal', '-shm']) rmSync(join(home, name + end), { force: true });
+      writeFileSync(join(home, name), Buffer.alloc(20_000, 'not a database '));
+      await expect(openStore({ home })).rejects.toMatchObject({
+        code: 'not_ready',
+        message: expect.stringMatching(new RegExp(`Cannot open .*${name}.*The file is damaged. Put a copy`)),
+      });
+    });
+
   it(verifies('D33')('and a home that cannot be written is refused at the start, in words that name it'), async () => {
     const inner = join(home, 'inner');
     const view = join(home, 'view');

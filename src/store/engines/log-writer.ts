@@ -6,6 +6,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { isBroken } from './faults.ts';
 import { type AppendLog, type LogFile, openLogFile, type ReadLog } from './log-file.ts';
+import { cannotOpen } from './sqlite-owner.ts';
 import { type Reply, serve, start } from './worker-loop.ts';
 
 export type LogOrder =
@@ -79,7 +80,11 @@ const { path } = workerData as { path: string };
 const port = parentPort!;
 let file: LogFile | null = null;
 const opened = start(port, () => {
-  file = openLogFile(path);
+  try {
+    file = openLogFile(path);
+  } catch (error) {
+    throw cannotOpen(path, error);
+  }
   return {};
 });
 if (opened) {
