@@ -100,7 +100,14 @@ if (!installed() || !built(stamp)) {
     await run(
       'npm ci',
       'npm',
-      ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(dev ? ['--include=dev'] : ['--omit=dev'])],
+      [
+        'ci',
+        '--no-audit',
+        '--no-fund',
+        '--no-update-notifier',
+        '--loglevel=error',
+        ...(dev ? ['--include=dev'] : ['--omit=dev']),
+      ],
       { NODE_ENV: '' },
     );
     writeFileSync(at('node_modules', '.drover-stamp'), `${lockHash} ${dev ? 'dev' : 'run'}`);

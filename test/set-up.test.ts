@@ -78,7 +78,7 @@ const run = (...args: string[]) => {
   };
 };
 const calls = () => read('calls').split('\n').filter(Boolean);
-const ci = 'npm ci --no-audit --no-fund --loglevel=error';
+const ci = 'npm ci --no-audit --no-fund --no-update-notifier --loglevel=error';
 /** An npm that is at work until `go` is there. */
 const slowNpm = () =>
   npm(
