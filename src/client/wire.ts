@@ -100,7 +100,6 @@ export interface AgentBody {
   status: 'running' | 'stopped';
   type: string | null;
   owner: string | null;
-  is_owner: boolean;
   adapter?: string;
   model?: string | null;
   workspace?: string | null;
@@ -227,8 +226,6 @@ export interface AnswerBody {
   timestamp: Iso;
   metadata: Record<string, unknown>;
   execution_log: unknown[];
-  task_execution_id?: string;
-  execution?: { id: string; queue_status: string; was_queued: boolean };
 }
 
 /** Accepted, not ended: the row has this id whatever happens to the connection. */

@@ -98,7 +98,6 @@ export type ClaimedWork = z.infer<typeof ClaimedWork>;
 export const ClaimAnswer = z.object({
   claims: z.array(ClaimedWork),
   stops: z.array(z.object({ attempt: z.string(), reason: StopReason })).default([]),
-  server_time: z.number().int(),
 });
 export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
 

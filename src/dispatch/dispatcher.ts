@@ -44,14 +44,13 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
     poll.answer({
       claims: [],
       stops: fresh.map((s) => ({ attempt: s.attempt_id, reason: s.reason })),
-      server_time: clock.now(),
     });
     return true;
   };
 
   const endWait = (poll: Poll) => {
     if (poll.serving) poll.overdue = true;
-    else poll.answer({ claims: [], stops: [], server_time: clock.now() });
+    else poll.answer({ claims: [], stops: [] });
   };
 
   const serve = async (poll: Poll) => {
@@ -59,7 +58,7 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
     try {
       return await claimFor(deps, poll.runnerId, poll.request);
     } catch (error) {
-      if (poll.overdue) poll.answer({ claims: [], stops: [], server_time: clock.now() });
+      if (poll.overdue) poll.answer({ claims: [], stops: [] });
       throw error;
     } finally {
       poll.serving = false;
@@ -82,8 +81,7 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
         if (!claims || poll.request.max === 0 || poll.gone()) continue;
         const got = await serve(poll);
         if (got.nextWake !== null) nextWake = nextWake === null ? got.nextWake : Math.min(nextWake, got.nextWake);
-        if (got.claims.length > 0 || poll.overdue)
-          poll.answer({ claims: got.claims, stops: [], server_time: clock.now() });
+        if (got.claims.length > 0 || poll.overdue) poll.answer({ claims: got.claims, stops: [] });
       }
       if (claims) wakeAt(nextWake);
     }
@@ -112,7 +110,7 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
           signal.removeEventListener('abort', leave);
           resolve(a);
         };
-        const empty = () => finish({ claims: [], stops: [], server_time: clock.now() });
+        const empty = () => finish({ claims: [], stops: [] });
         const leave = () => empty();
         const poll: Poll = {
           runnerId,

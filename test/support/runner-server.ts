@@ -90,7 +90,7 @@ export const startRunnerServer = async (): Promise<RunnerServer> => {
         const fresh = stops.filter((s) => !request.stopping.includes(s.attempt));
         if (claims.length === 0 && fresh.length === 0) return;
         polls.delete(answer);
-        resolve({ claims, stops: fresh, server_time: 0 });
+        resolve({ claims, stops: fresh });
       };
       polls.add(answer);
       res.on('close', () => polls.delete(answer));

@@ -82,7 +82,6 @@ interface Fold {
   push(entry: Json): void;
   /** A new array after each push that changed something. */
   blocks(): readonly Block[];
-  readonly toolCalls: number;
   readonly dropped: number;
 }
 
@@ -90,7 +89,6 @@ export const createFold = (most = mostBlocks): Fold => {
   let list: Block[] = [];
   let shared = false;
   let nextId = 1;
-  let toolCalls = 0;
   let dropped = 0;
   /** Calls without a result yet → the id of their block. Ids rise by one, so a block stands at its id less the first one. */
   const open = new Map<string, number>();
@@ -129,7 +127,6 @@ export const createFold = (most = mostBlocks): Fold => {
       } else if (part.type === 'thinking' || part.type === 'redacted_thinking')
         add({ kind: 'thought', text: cut(str(part.thinking) ?? '(not shown by the provider)'), at });
       else if (part.type === 'tool_use' || part.type === 'server_tool_use') {
-        toolCalls++;
         const call = str(part.id);
         add({
           kind: 'tool',
@@ -221,9 +218,6 @@ export const createFold = (most = mostBlocks): Fold => {
     blocks() {
       shared = true;
       return list;
-    },
-    get toolCalls() {
-      return toolCalls;
     },
     get dropped() {
       return dropped;
