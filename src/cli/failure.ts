@@ -39,6 +39,7 @@ const failureOf = (error: ApiError): CliFailure => {
 /** What a caller of the API can look into (details, fields) a person at a terminal cannot: they get the command instead. */
 const hintOf = (code: string): string | null => {
   if (code === 'invalid') return 'What is accepted: the same command with --help.';
+  if (code === 'unauthorized') return 'What is sent: DROVER_TOKEN, else the token in DROVER_HOME/owner.token.';
   if (code === 'not_found') return 'Names: drover agent ls, drover creds ls. Ids: drover ps.';
   return code in errors ? errors[code as keyof typeof errors].hint : null;
 };

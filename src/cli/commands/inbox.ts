@@ -26,7 +26,7 @@ const shown = (context: Context, item: OperatorItemBody): string => {
   const times = item.count > 1 ? ` (${item.count} times)` : '';
   const status = item.status === 'open' ? '' : ` [${item.status}]`;
   const head = `${item.kind}: ${plain(item.title)}${times}${status}`;
-  const about = `  ${item.id} · ${item.agent_name ?? 'the fleet'} · ${age(item.last_at, context.now())} ago`;
+  const about = `  item ${item.id} · ${item.agent_name ?? 'the fleet'} · ${age(item.last_at, context.now())} ago`;
   const lines = [
     paint('out', item.priority === 'high' ? 'red' : 'yellow', head),
     paint('out', 'dim', about),
@@ -41,7 +41,12 @@ const answerLines = (item: OperatorItemBody): string[] => {
     return [
       `  ${item.answered_by ?? 'somebody'}: ${plain(item.answer)}${item.note === null ? '' : ` (${plain(item.note)})`}`,
     ];
-  if (item.status === 'closed' || item.kind === 'alert') return [];
+  if (item.status === 'closed') return [];
+  if (item.kind === 'alert') {
+    const seen = item.status === 'open' ? [`seen: drover inbox ack ${item.id}`] : [];
+    const ran = item.execution_id === null ? [] : [`more: drover why ${item.execution_id}`];
+    return [...ran, ...seen].map((line) => `  ${line}`);
+  }
   if (item.kind === 'approval') return [`  drover inbox approve ${item.id}   or   drover inbox deny ${item.id}`];
   const offered = item.options.length === 0 ? [] : [`  offered: ${item.options.map((o) => plain(o)).join(' | ')}`];
   return [...offered, `  drover inbox answer ${item.id} TEXT`];
