@@ -27,7 +27,7 @@ export interface Installation {
   output(): string;
   /** One request with the owner's token. */
   api(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Asks by event, not by time: polls each few ms until `ready` holds; gives up after 60 s with what it saw last. */
+  /** Asks by event, not by time: polls each few ms until `ready` holds; gives up after 200 s with what it saw last. */
   until<T>(what: string, look: () => Promise<T>, ready: (seen: T) => boolean): Promise<T>;
   ended(executionId: string): Promise<Answer['body']>;
   /** kill -9 of the server alone. */
@@ -110,7 +110,7 @@ export const install = async (env: Record<string, string> = {}): Promise<Install
       return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
     },
     async until(what, look, ready) {
-      const giveUp = performance.now() + 60_000;
+      const giveUp = performance.now() + 200_000;
       for (;;) {
         const seen = await look();
         if (ready(seen)) return seen;
