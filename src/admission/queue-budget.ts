@@ -4,7 +4,7 @@
  * hand: then the operator meant it for all.
  */
 import { limits } from '../contract/limits.ts';
-import type { FleetLimits } from '../store/store.ts';
+import type { FleetLimits } from '../store/rows.ts';
 
 /** ms, or null = for ever. `durableS` null = not set by hand. */
 export const queueBudgetMs = (

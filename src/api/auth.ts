@@ -8,7 +8,7 @@
 import { type Principal, parseExecutionBearer } from '../contract/principal.ts';
 import type { Deps } from '../flow/deps.ts';
 import { commit } from '../record/commit.ts';
-import type { KeyRow } from '../store/store.ts';
+import type { KeyRow } from '../store/rows.ts';
 import { hashToken, keyPrefix } from './secrets.ts';
 
 export interface Authenticator {

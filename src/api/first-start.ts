@@ -11,7 +11,7 @@ import { Fault, isRefusal } from '../contract/errors.ts';
 import { readSecretFile, writeSecretFile } from '../credentials/secret-file.ts';
 import type { Deps } from '../flow/deps.ts';
 import { commit } from '../record/commit.ts';
-import type { KeyRow, UserRow } from '../store/store.ts';
+import type { KeyRow, UserRow } from '../store/rows.ts';
 import { storeNewKey } from './new-key.ts';
 import { putNewRunner } from './new-runner.ts';
 import { hashToken, keyPrefix, newKey } from './secrets.ts';

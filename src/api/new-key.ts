@@ -1,7 +1,7 @@
 /** A new key, whoever's it is: its hash is stored, and the key itself is handed back to be shown or written down once. */
 import type { Deps } from '../flow/deps.ts';
 import { commit } from '../record/commit.ts';
-import type { KeyRow } from '../store/store.ts';
+import type { KeyRow } from '../store/rows.ts';
 import { hashToken, newKey, shownPrefix } from './secrets.ts';
 
 type Of = Pick<KeyRow, 'name' | 'description' | 'scope'> & Partial<Pick<KeyRow, 'user_id' | 'agent_id'>>;

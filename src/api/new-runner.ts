@@ -1,7 +1,7 @@
 /** A runner that has not been heard of yet. It has the id of its key: who calls is who the row is about. */
 import type { Deps } from '../flow/deps.ts';
 import { commit } from '../record/commit.ts';
-import type { RunnerRow } from '../store/store.ts';
+import type { RunnerRow } from '../store/rows.ts';
 
 export const putNewRunner = (
   deps: Pick<Deps, 'kernel' | 'store' | 'stir'>,

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../flow/deps.ts';
 import { commit } from '../record/commit.ts';
-import type { UserRow } from '../store/store.ts';
+import type { UserRow } from '../store/rows.ts';
 import { sessionCookie } from './gate.ts';
 import { hashToken, newSessionToken } from './secrets.ts';
 

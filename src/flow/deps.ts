@@ -3,7 +3,8 @@ import type { Config } from '../config.ts';
 import type { EventRow } from '../contract/events.ts';
 import type { Sealer } from '../credentials/seal.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import type { ClaimLimits, FleetLimits, Stirred, Store } from '../store/store.ts';
+import type { FleetLimits } from '../store/rows.ts';
+import type { ClaimLimits, Stirred, Store } from '../store/store.ts';
 
 /** In-process news of what was committed. For waking and watching only: the truth is in the store. */
 export interface Endings {

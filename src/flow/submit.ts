@@ -11,7 +11,8 @@ import type { ExecutionRequest } from '../contract/execution.ts';
 import { limits } from '../contract/limits.ts';
 import { type Principal, principalScope } from '../contract/principal.ts';
 import { commit } from '../record/commit.ts';
-import type { EnqueueArgs, EnqueueResult, FleetLimits, WriteVerbs } from '../store/store.ts';
+import type { FleetLimits } from '../store/rows.ts';
+import type { EnqueueArgs, EnqueueResult, WriteVerbs } from '../store/store.ts';
 import type { Deps } from './deps.ts';
 
 /**

@@ -1,6 +1,7 @@
 /** The effective fleet limits, kept in memory between changes: they are asked for at every submit. */
 import type { Config } from '../config.ts';
-import type { FleetLimits, Store } from '../store/store.ts';
+import type { FleetLimits } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 
 export const createFleetLimits = (deps: { store: Store; config: Readonly<Config> }) => {
   let known: Promise<FleetLimits> | null = null;

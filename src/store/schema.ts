@@ -10,7 +10,8 @@ import type { EventRow } from '../contract/events.ts';
 import type { AttemptRow, CostKind, ExecutionClass, ExecutionRow, ExecutionTexts } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
 import type { NotificationRow, NotifyTargetRow, OperatorItemRow } from '../contract/operator.ts';
-import type { KeyRow, LoginRow, ReadVerbs, RunnerRow, SessionRow, SettingRow, UserRow } from './store.ts';
+import type { KeyRow, LoginRow, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
+import type { ReadVerbs } from './store.ts';
 
 type Bit = 0 | 1;
 export type Lane = 'interactive' | 'batch' | 'nested';

@@ -21,7 +21,6 @@ import type {
 import type { Facts } from '../contract/facts.ts';
 import type { WaitReason } from '../contract/limits.ts';
 import type { NewOperatorItem } from '../contract/operator.ts';
-import type { Role } from '../contract/principal.ts';
 import type {
   BeginAnswer,
   FactsAnswer,
@@ -33,6 +32,7 @@ import type {
 import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
+import type { FleetLimits, KeyRow, LoginRow, RunnerAbout, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 
 export interface At {
   now: number;
@@ -96,14 +96,6 @@ export interface FanOutRow {
 }
 export type EnqueueResult = { execution: ExecutionRow; replay: boolean; queue_position: number } | Refusal;
 
-/** What a runner says of its host and itself. */
-export interface RunnerAbout {
-  host: string;
-  boot_id: string;
-  version: string;
-  isolation: string;
-  cgroup: string;
-}
 interface ClaimNextArgs {
   runner_id: string;
   room: RunnerRoom;
@@ -159,76 +151,6 @@ export interface SettleArgs {
 }
 /** `settled` the newest token and not terminal; `replayed` the same facts again; `late` terminal already: kept as late_outcome; `lost` unknown token. */
 type SettleResult = { result: FactsAnswer['result']; execution: ExecutionRow | null };
-
-export interface UserRow {
-  id: string;
-  username: string;
-  email: string | null;
-  role: Role;
-  password_hash: string | null;
-  created_at: number;
-}
-export interface KeyRow {
-  id: string;
-  name: string;
-  description: string | null;
-  /** First characters, for people. */
-  prefix: string;
-  hash: string;
-  scope: 'user' | 'agent' | 'runner' | 'owner';
-  user_id: string | null;
-  agent_id: string | null;
-  created_at: number;
-  last_used_at: number | null;
-  revoked_at: number | null;
-}
-export interface LoginRow {
-  hash: string;
-  user_id: string;
-  created_at: number;
-  expires_at: number;
-}
-export interface RunnerRow {
-  id: string;
-  name: string;
-  host: string | null;
-  boot_id: string | null;
-  version: string | null;
-  isolation: string | null;
-  cgroup: string | null;
-  slots: number | null;
-  labels: string[];
-  room: RunnerRoom | null;
-  last_seen: number | null;
-  created_at: number;
-}
-export interface SettingRow {
-  key: string;
-  value: string;
-  updated_at: number;
-}
-export interface SessionRow {
-  id: string;
-  agent_id: string;
-  cli_session_id: string | null;
-  is_main: boolean;
-  cost_usd: number;
-  /** Cumulative total as the CLI last reported it. */
-  cli_cost_total: number | null;
-  message_count: number;
-  context_used: number | null;
-  context_max: number | null;
-  created_at: number;
-  last_used_at: number;
-  cleared_at: number | null;
-}
-export interface FleetLimits {
-  agent_call_limit: number;
-  agent_call_limit_source: 'setting' | 'environment' | 'default';
-  queue_timeout_s: number;
-  queue_timeout_source: 'setting' | 'environment' | 'default';
-  paused: boolean;
-}
 
 export interface ListExecutions {
   status?: ExecutionStatus[];

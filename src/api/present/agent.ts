@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type AgentRow, inForce } from '../../contract/agent.ts';
 import type { CredentialRow } from '../../contract/credential.ts';
 import type { Principal } from '../../contract/principal.ts';
-import type { ReadVerbs, RunnerRow, UserRow } from '../../store/store.ts';
+import type { RunnerRow, UserRow } from '../../store/rows.ts';
+import type { ReadVerbs } from '../../store/store.ts';
 import { iso } from '../route.ts';
 import { isConnected } from './runner.ts';
 

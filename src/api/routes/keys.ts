@@ -8,7 +8,7 @@ import { refuse } from '../../contract/errors.ts';
 import type { Principal } from '../../contract/principal.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
-import type { KeyRow } from '../../store/store.ts';
+import type { KeyRow } from '../../store/rows.ts';
 import { storeNewKey } from '../new-key.ts';
 import {
   type ApiDeps,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
-import type { RunnerRow } from '../../store/store.ts';
+import type { RunnerRow } from '../../store/rows.ts';
 import { storeNewKey } from '../new-key.ts';
 import { putNewRunner } from '../new-runner.ts';
 import { IdParams, isoOrNull, MessageBody, orNotFound, type RouteModule, who } from '../route.ts';

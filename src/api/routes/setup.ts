@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { errors, refuse } from '../../contract/errors.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
-import type { UserRow } from '../../store/store.ts';
+import type { UserRow } from '../../store/rows.ts';
 import { ownerName, ownerTokenPath } from '../first-start.ts';
 import { checkNewPassword, hashPassword } from '../passwords.ts';
 import { type ApiDeps, orNotFound, orRefuse, Refused, type RouteModule } from '../route.ts';

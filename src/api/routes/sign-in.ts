@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { errors, type Refusal, refuse } from '../../contract/errors.ts';
 import { commit } from '../../record/commit.ts';
-import type { UserRow } from '../../store/store.ts';
+import type { UserRow } from '../../store/rows.ts';
 import { sessionCookie } from '../gate.ts';
 import { checkPassword } from '../passwords.ts';
 import { orRefuse, Refused, type RouteModule } from '../route.ts';

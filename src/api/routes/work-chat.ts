@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { AgentRow } from '../../contract/agent.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
-import type { SessionRow } from '../../store/store.ts';
+import type { SessionRow } from '../../store/rows.ts';
 import type { FullExecution } from '../present/execution.ts';
 import { type ApiDeps, findAgent, iso, isoOrNull, NameParams, type RouteModule, who } from '../route.ts';
 import { Limit } from './work-params.ts';

@@ -10,13 +10,13 @@ import type { ExecutionRequest, ExecutionRow } from '../../contract/execution.ts
 import { emptyFacts, type Facts } from '../../contract/facts.ts';
 import type { RunnerRoom } from '../../contract/runner-protocol.ts';
 import type { Decision, Verdict } from '../../contract/verdict.ts';
+import type { RunnerAbout } from '../rows.ts';
 import type {
   ClaimLimits,
   ClaimRow,
   EnqueueArgs,
   FanOutArgs,
   ReadVerbs,
-  RunnerAbout,
   SettleArgs,
   WriteVerbs,
   Written,

@@ -9,7 +9,8 @@ import type { AgentRow } from '../../contract/agent.ts';
 import type { CredentialRow } from '../../contract/credential.ts';
 import { isRefusal } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import type { EnqueueArgs, KeyRow, UserRow, WriteVerbs } from '../store.ts';
+import type { KeyRow, UserRow } from '../rows.ts';
+import type { EnqueueArgs, WriteVerbs } from '../store.ts';
 import type { EngineUnderTest, OpenEngine } from './engine.ts';
 
 const user = (over: Partial<UserRow> = {}): UserRow => ({

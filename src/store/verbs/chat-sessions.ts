@@ -1,7 +1,7 @@
 /** Chat sessions of an agent. Cleared ones keep their rows: the executions of their turns name them. */
 import type { Selectable } from 'kysely';
+import type { SessionRow } from '../rows.ts';
 import type { Sessions } from '../schema.ts';
-import type { SessionRow } from '../store.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 
 const sessionFrom = (r: Selectable<Sessions>): SessionRow => ({

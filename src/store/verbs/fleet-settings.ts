@@ -1,7 +1,7 @@
 /** The fleet's limits as they are now: a stored setting wins over the value of the start (R9); pause is a setting too. */
 import { fleetSettings, limits } from '../../contract/limits.ts';
+import type { FleetLimits } from '../rows.ts';
 import { statement } from '../statement.ts';
-import type { FleetLimits } from '../store.ts';
 import type { ReadTx, ReadVerb } from '../tx.ts';
 
 const settingOf = statement<{ key: string }, { value: string }>((db, s) =>

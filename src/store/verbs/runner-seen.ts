@@ -1,7 +1,7 @@
 /** A runner was heard of: its room as it told it, and when. Written at most every few seconds unless the room changed. */
 import type { RunnerRoom } from '../../contract/runner-protocol.ts';
+import type { RunnerAbout } from '../rows.ts';
 import { statement } from '../statement.ts';
-import type { RunnerAbout } from '../store.ts';
 import type { Tx } from '../tx.ts';
 
 /** Well under the lease, after which a runner counts as away. */

@@ -1,7 +1,7 @@
 /** Runners as rows: who may claim, from which host, and when it was last here. */
 import type { Selectable } from 'kysely';
+import type { RunnerRow } from '../rows.ts';
 import type { Runners } from '../schema.ts';
-import type { RunnerRow } from '../store.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 
 export const runnerFrom = (r: Selectable<Runners>): RunnerRow => ({
