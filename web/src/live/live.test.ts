@@ -1,5 +1,6 @@
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { describe, expect, it } from 'vitest';
-import { createRefresher } from './live.ts';
+import { createRefresher, readAgain } from './live.ts';
 
 describe('reading again what is stale', () => {
   it('reads at once, gathers what comes meanwhile into one round, and then stops', async () => {
@@ -55,4 +56,23 @@ describe('reading again what is stale', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(reads).toBe(2);
   });
+});
+
+it('asks again when the event came while an older answer was under way', async () => {
+  const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 60_000 } } });
+  const answers: ((status: string) => void)[] = [];
+  const panel = new QueryObserver<string>(queries, {
+    queryKey: ['execution', 'e1'],
+    queryFn: () => new Promise<string>((resolve) => answers.push(resolve)),
+  });
+  const leave = panel.subscribe(() => {});
+  const read = readAgain(queries, [['execution', 'e1']]);
+  answers[0]!('running');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(answers).toHaveLength(2);
+  answers[1]!('success');
+  await read;
+  expect(panel.getCurrentResult().data).toBe('success');
+  leave();
+  queries.clear();
 });

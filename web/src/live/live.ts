@@ -40,6 +40,16 @@ export const createRefresher = (
   };
 };
 
+/**
+ * An answer under way may be older than the event: it is let to end, then asked again, and never cut off, or a busy fleet
+ * would keep the page from ever seeing one. Asked while it is under way, it would count as the new answer.
+ */
+export const readAgain = async (queries: QueryClient, stale: readonly Key[]): Promise<void> => {
+  const underWay = stale.flatMap((queryKey) => queries.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' }));
+  await Promise.allSettled(underWay.map((query) => query.promise));
+  await Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }, { cancelRefetch: false })));
+};
+
 const everything: Key[] = [keys.limits, keys.agents, keys.runners, keys.operator, ['executions'], keys.open];
 
 export const useLive = (queries: QueryClient): LineState => {
@@ -47,10 +57,7 @@ export const useLive = (queries: QueryClient): LineState => {
   useEffect(() => {
     const stop = new AbortController();
     const touch = createRefresher(
-      // An answer under way may be older than the event: let it end, then ask again, and never cut it off, or a busy fleet
-      // would keep the page from ever seeing one.
-      (stale) =>
-        Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }, { cancelRefetch: false }))),
+      (stale) => readAgain(queries, stale),
       (tookMs) => new Promise((resolve) => setTimeout(resolve, Math.max(roundMs, tookMs))),
     );
     const run = async () => {
