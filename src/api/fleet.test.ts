@@ -191,6 +191,8 @@ describe('credentials', () => {
   it('are refused without a secret, with one that is none, and twice under one name', async () => {
     expect((await store({ token: undefined })).body.error.details).toMatchObject([{ field: 'token' }]);
     expect((await store({ token: 'two words' })).status).toBe(422);
+    expect((await store({ token: 'sk-ant-oat01-x' })).body.detail).toContain('looks like claude_oauth');
+    expect((await store({ kind: 'claude_oauth', token: 'sk-ant-api03-x' })).status).toBe(422);
     expect((await store({ kind: 'env', token: 'no lines' })).status).toBe(422);
     expect((await store({ kind: 'host_login' })).status).toBe(422);
     await store();

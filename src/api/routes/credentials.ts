@@ -62,6 +62,10 @@ const Event = z.object({
   evidence: z.string(),
 });
 
+/** Anthropic's own two begin so; given as the other kind, each would only be rejected at its first run. */
+const kindBySign = (token: string): CredentialRow['kind'] | null =>
+  token.startsWith('sk-ant-oat') ? 'claude_oauth' : token.startsWith('sk-ant-api') ? 'anthropic_api_key' : null;
+
 const secretProblem = (kind: CredentialRow['kind'], token: string | null): Refusal | null => {
   const no = (problem: string) => refuse('invalid', `token: ${problem}.`, { details: [{ field: 'token', problem }] });
   if (kind === 'host_login')
@@ -69,7 +73,9 @@ const secretProblem = (kind: CredentialRow['kind'], token: string | null): Refus
   if (token === null || token === '') return no('is missing');
   if (kind === 'env') return Object.keys(parseEnvLines(token)).length > 0 ? null : no('needs lines of NAME=value');
   // One line that goes into a header: anything else is a paste gone wrong.
-  return /^[\x21-\x7e]+$/.test(token) ? null : no('holds spaces or other characters that no key has');
+  if (!/^[\x21-\x7e]+$/.test(token)) return no('holds spaces or other characters that no key has');
+  const other = kindBySign(token);
+  return other === null || other === kind ? null : no(`looks like ${other}, not like ${kind}: give it that kind`);
 };
 
 /** The one way in for secrets: sealed under the row's id, the state not known until it was used. */

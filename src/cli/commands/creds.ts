@@ -1,6 +1,6 @@
 /** `drover creds …`: what agents may log in with. A secret comes on stdin and nowhere else: argv and files are read by others. */
 import { text } from 'node:stream/consumers';
-import { type CredentialKind, credentialKinds } from '../../contract/credential.ts';
+import type { CredentialKind } from '../../contract/credential.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
@@ -46,8 +46,8 @@ export const list = async (context: Context): Promise<ExitName> => {
   }
   if (all.length === 0) {
     terminal.out(
-      'No credential is stored: agents use the login that their CLI has on the host. Kinds: ' +
-        `${credentialKinds.join(', ')}.\n`,
+      'No credential is stored: agents use the login that their CLI has on the host.\n' +
+        'Store one: printenv ANTHROPIC_API_KEY | drover creds add NAME\n',
     );
     return 'ok';
   }
