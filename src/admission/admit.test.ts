@@ -109,6 +109,12 @@ describe('admission', () => {
   it('refuses values that a CLI would read as options', async () => {
     expect(await code({ options: { model: '--dangerously-skip-permissions' } })).toBe('invalid');
     expect(await code({ options: { allowed_tools: ['Read', ' -x'] } })).toBe('invalid');
+    for (const nul of [
+      { options: { model: 'a\0' } },
+      { options: { allowed_tools: ['a\0'] } },
+      { resume_session_id: 'a\0' },
+    ])
+      expect(await code(nul)).toBe('invalid');
     expect(await code({ resume_session_id: '-p' })).toBe('invalid');
     expect(await code({ options: { model: 'claude-x', allowed_tools: ['Bash(rm -rf:*)'] } })).toBe('admitted');
   });

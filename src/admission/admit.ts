@@ -84,8 +84,10 @@ const checked = (asked: ExecutionRequest): ExecutionRequest | Refusal => {
       `The message has ${bytes} bytes; at most ${limits.messageBytes} are accepted. Put the text into a file of the workspace and name it in the message.`,
     );
   // These become arguments of a CLI: a value that reads as an option would change what the CLI does.
-  for (const [field, value] of asArguments(request))
+  for (const [field, value] of asArguments(request)) {
     if (/^\s*-/.test(value)) return invalidField(field, 'must not begin with "-"');
+    if (value.includes('\0')) return invalidField(field, 'holds a NUL byte, which no program can be given');
+  }
   return {
     ...request,
     message,

@@ -172,7 +172,7 @@ describe('agents', () => {
 
 describe('the files of an agent', () => {
   it('are a tree and downloads of its workspace; outside is a 404', async () => {
-    const workspace = join(fleet.deps.config.home, 'ws');
+    const workspace = join(fleet.deps.config.home, 'workspaces', 'ws');
     mkdirSync(join(workspace, 'src'), { recursive: true });
     writeFileSync(join(workspace, 'src', 'ünï "q".txt'), 'hello');
     writeFileSync(join(workspace, 'empty'), '');
@@ -187,7 +187,7 @@ describe('the files of an agent', () => {
       status: 200,
       text: '',
     });
-    for (const bad of ['../owner.token', '/etc/passwd', 'src', 'nope', '..%2fowner.token'])
+    for (const bad of ['../../owner.token', '/etc/passwd', 'src', 'nope', '..%2f..%2fowner.token'])
       expect([bad, (await fleet.api('GET', `/api/agents/one/files/download?path=${bad}`)).status]).toEqual([bad, 404]);
     expect((await fleet.api('GET', '/api/agents/one/files?path=..')).status).toBe(404);
     rmSync(workspace, { recursive: true });

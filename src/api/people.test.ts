@@ -323,6 +323,23 @@ describe('signing in', () => {
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     await own.end();
   });
+
+  it('counts what is guessed side by side, before the first of them has failed', async () => {
+    const own = await openFleet();
+    await setUp(own);
+    const guesses = Array.from({ length: 30 }, (_, i) => form(own, `username=admin&password=guess${i}`));
+    const codes = (await Promise.all(guesses)).map((answer) => answer.statusCode);
+    expect(codes.filter((code) => code === 401)).toHaveLength(10);
+    expect(codes.filter((code) => code === 429)).toHaveLength(20);
+    await own.end();
+  });
+
+  it('reads no more of a sign-in or a set-up than a name and a password take', async () => {
+    const long = 'x'.repeat(20_000);
+    expect((await form(fleet, `username=admin&password=${long}`)).statusCode).toBe(413);
+    const payload = { password: long, confirm_password: long };
+    expect((await bare(fleet, 'POST', '/api/setup/admin-password', { payload })).statusCode).toBe(413);
+  });
 });
 
 describe('keys', () => {

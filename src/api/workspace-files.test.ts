@@ -3,15 +3,21 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifies } from '../../test/support/verifies.ts';
 import { listTree, openInside } from './workspace-files.ts';
 
 let base: string;
 let root: string;
+let home: string;
 beforeAll(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'drover-files-')));
   root = join(base, 'work');
   mkdirSync(join(root, 'src'), { recursive: true });
   mkdirSync(join(root, '.git'));
+  home = join(base, 'home');
+  mkdirSync(join(home, 'workspaces', 'a'), { recursive: true });
+  writeFileSync(join(home, 'owner.token'), 'secret');
+  writeFileSync(join(home, 'workspaces', 'a', 'own'), 'hello');
   mkdirSync(join(base, 'work-other'));
   writeFileSync(join(base, 'secret'), 'secret');
   writeFileSync(join(base, 'work-other', 'secret'), 'secret');
@@ -25,7 +31,7 @@ beforeAll(() => {
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 const content = async (path: string): Promise<string | null> => {
-  const file = await openInside(root, path);
+  const file = await openInside(root, path, home);
   if (file === null) return null;
   const text = await file.handle.readFile('utf8');
   await file.handle.close();
@@ -60,7 +66,7 @@ describe('the files of a workspace', () => {
   });
 
   it('are listed as a tree that follows no link and does not open .git', async () => {
-    const found = (await listTree(root, '.'))!;
+    const found = (await listTree(root, '.', home))!;
     expect(found.tree.map((n) => [n.name, n.type])).toEqual([
       ['.git', 'directory'],
       ['in', 'link'],
@@ -77,16 +83,32 @@ describe('the files of a workspace', () => {
   });
 
   it('are listed below a path inside it only', async () => {
-    expect((await listTree(root, 'src'))!.tree.map((n) => n.path)).toEqual(['src/a.txt']);
-    expect(await listTree(root, '..')).toBeNull();
-    expect(await listTree(root, 'up')).toBeNull();
+    expect((await listTree(root, 'src', home))!.tree.map((n) => n.path)).toEqual(['src/a.txt']);
+    expect(await listTree(root, '..', home)).toBeNull();
+    expect(await listTree(root, 'up', home)).toBeNull();
+  });
+
+  it(verifies('R45')('are not those of DROVER_HOME, also when the workspace holds it or is it'), async () => {
+    for (const [workspace, below] of [
+      [home, ''],
+      [base, 'home/'],
+      [join(home, 'workspaces'), '../'],
+      ['/', `${home.slice(1)}/`],
+    ] as const)
+      expect([workspace, await openInside(workspace, `${below}owner.token`, home)]).toEqual([workspace, null]);
+    expect(await listTree(home, '.', home)).toBeNull();
+    expect((await listTree(base, '.', home))!.tree.map((n) => n.name)).not.toContain('home');
+    expect((await listTree(join(home, 'workspaces', 'a'), '.', home))!.tree.map((n) => n.name)).toEqual(['own']);
+    const own = await openInside(join(home, 'workspaces', 'a'), 'own', home);
+    expect(await own!.handle.readFile('utf8')).toBe('hello');
+    await own!.handle.close();
   });
 
   it('are bounded in number', async () => {
     const many = join(base, 'many');
     mkdirSync(many);
     for (let i = 0; i < 2_100; i++) writeFileSync(join(many, `f${i}`), '');
-    const found = (await listTree(many, '.'))!;
+    const found = (await listTree(many, '.', home))!;
     expect(found.tree).toHaveLength(2_000);
     expect(found.truncated).toBe(true);
   });

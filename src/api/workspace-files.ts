@@ -22,14 +22,27 @@ const levelsMost = 12;
 /** Big, and never what a person looks for in a list of an agent's files. */
 const closed = new Set(['.git', 'node_modules']);
 
-const within = (root: string, path: string): boolean => path === root || path.startsWith(root + sep);
+const within = (root: string, path: string): boolean =>
+  path === root || path.startsWith(root === sep ? sep : root + sep);
 
-/** The real path of a place inside the workspace; null when it does not exist there, or leads outside. */
-const placeInside = async (root: string, path: string): Promise<{ root: string; path: string } | null> => {
+interface Place {
+  root: string;
+  path: string;
+  /** Real paths of DROVER_HOME and of the agents' own workspaces in it. */
+  home: string;
+  workspaces: string;
+}
+
+/** An agent's workspace may hold DROVER_HOME, or be it: keys and databases are nobody's files to read (R45). */
+const ours = ({ home, workspaces }: Place, path: string): boolean => within(home, path) && !within(workspaces, path);
+
+/** The real path of a place inside the workspace; null when it does not exist there, leads outside, or is ours. */
+const placeInside = async (root: string, path: string, home: string): Promise<Place | null> => {
   if (path.includes('\0')) return null;
   try {
-    const real = { root: await realpath(root), path: await realpath(join(root, path)) };
-    return within(real.root, real.path) ? real : null;
+    const real = { root: await realpath(root), path: await realpath(join(root, path)), home: await realpath(home) };
+    const place = { ...real, workspaces: join(real.home, 'workspaces') };
+    return within(real.root, real.path) && !ours(place, real.path) ? place : null;
   } catch {
     return null;
   }
@@ -38,8 +51,9 @@ const placeInside = async (root: string, path: string): Promise<{ root: string; 
 export const listTree = async (
   root: string,
   below: string,
+  home: string,
 ): Promise<{ tree: FileNode[]; truncated: boolean } | null> => {
-  const place = await placeInside(root, below);
+  const place = await placeInside(root, below, home);
   if (place === null) return null;
   let left = entriesMost;
   let truncated = false;
@@ -54,6 +68,7 @@ export const listTree = async (
         break;
       }
       const path = join(dir, entry.name);
+      if (ours(place, path)) continue;
       const node: FileNode = {
         name: entry.name,
         path: path.slice(place.root.length + 1),
@@ -82,8 +97,9 @@ export const listTree = async (
 export const openInside = async (
   root: string,
   path: string,
+  home: string,
 ): Promise<{ handle: FileHandle; name: string; size: number } | null> => {
-  const place = await placeInside(root, path);
+  const place = await placeInside(root, path, home);
   if (place === null) return null;
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const handle = await open(place.path, flags).catch(() => null);
@@ -91,7 +107,7 @@ export const openInside = async (
   const s = await handle.stat();
   // Where /proc exists it names what was really opened; elsewhere the check before has to do.
   const really = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => place.path);
-  if (!s.isFile() || !within(place.root, really)) {
+  if (!s.isFile() || !within(place.root, really) || ours(place, really)) {
     await handle.close();
     return null;
   }

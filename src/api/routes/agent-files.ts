@@ -39,7 +39,7 @@ export const agentFileRoutes: RouteModule = (deps) => async (app) => {
       const agent = await findAgent(deps, request);
       const path = request.query.path ?? '.';
       const root = workspaceOf(agent, deps.config.home);
-      const found = await listTree(root, path);
+      const found = await listTree(root, path, deps.config.home);
       // Its own workspace is made by its first run: until then it is empty, not missing.
       if (found === null && path === '.') return { agent_name: agent.name, path, tree: [], truncated: false };
       return { agent_name: agent.name, path, ...orNotFound(found, 'file') };
@@ -60,14 +60,13 @@ export const agentFileRoutes: RouteModule = (deps) => async (app) => {
     async (request, reply) => {
       const agent = await findAgent(deps, request);
       const root = workspaceOf(agent, deps.config.home);
-      const file = orNotFound(await openInside(root, request.query.path), 'file');
-      return (
-        reply
-          // Always a download: what an agent wrote is never shown as a page of ours.
-          .type('application/octet-stream')
-          .header('content-disposition', disposition(file.name))
-          .send(file.handle.createReadStream({ end: Math.max(0, file.size - 1) }))
-      );
+      const file = orNotFound(await openInside(root, request.query.path, deps.config.home), 'file');
+      // Always a download: what an agent wrote is never shown as a page of ours.
+      reply.type('application/octet-stream').header('content-disposition', disposition(file.name));
+      // Of the size it had: what is written meanwhile is not read, nor what has no size (as in /proc).
+      if (file.size > 0) return reply.send(file.handle.createReadStream({ end: file.size - 1 }));
+      await file.handle.close();
+      return reply.send(Buffer.alloc(0));
     },
   );
 };

@@ -10,7 +10,7 @@ import { commit } from '../../record/commit.ts';
 import type { UserRow } from '../../store/rows.ts';
 import { ownerName, ownerTokenPath } from '../first-start.ts';
 import { checkNewPassword, hashPassword } from '../passwords.ts';
-import { type ApiDeps, orNotFound, orRefuse, Refused, type RouteModule } from '../route.ts';
+import { type ApiDeps, anonymousBytes, orNotFound, orRefuse, Refused, type RouteModule } from '../route.ts';
 import { hashToken } from '../secrets.ts';
 
 const tags = ['Health and set-up'];
@@ -44,6 +44,7 @@ export const setupRoutes: RouteModule = (deps) => async (app) => {
     '/api/setup/admin-password',
     {
       config: { needs: 'anyone' },
+      bodyLimit: anonymousBytes,
       schema: {
         tags,
         summary: 'Set the admin password, once',
