@@ -80,7 +80,11 @@ describe('kill -9', () => {
     expect(drover.output()).toContain('1 agent keeps running under the holder');
     expect(drover.pids('while !')).not.toEqual([]);
     await drover.start();
-    expect(drover.output()).toContain('1 agent that ran when the server before this one left');
+    await drover.until(
+      'it is said',
+      async () => drover.output(),
+      (o) => o.includes('1 agent that ran when the server before this one left'),
+    );
     run.release();
     expect(await attemptOf(run.id)).toMatchObject([{ number: 1, exit_code: 7 }]);
   });
