@@ -39,6 +39,24 @@ export interface RunnerServer {
   close(): Promise<void>;
 }
 
+/** The server's tools for agents, of which there are none here: a CLI that got no answer would wait for 30 s at its start. */
+const emptyMcp = (res: http.ServerResponse, text: string): void => {
+  const { id, method, params } = JSON.parse(text) as {
+    id?: unknown;
+    method: string;
+    params?: { protocolVersion?: string };
+  };
+  if (id === undefined) return void res.writeHead(202).end();
+  const hello = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} } };
+  const result =
+    method === 'initialize'
+      ? { ...hello, serverInfo: { name: 'drover', version: '0' } }
+      : method === 'tools/list'
+        ? { tools: [] }
+        : {};
+  res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+};
+
 export const startRunnerServer = async (): Promise<RunnerServer> => {
   const queue: ClaimedWork[] = [];
   const stops: { attempt: string; reason: StopReason }[] = [];
@@ -138,6 +156,7 @@ export const startRunnerServer = async (): Promise<RunnerServer> => {
       return;
     }
     const url = new URL(req.url ?? '/', 'http://runner');
+    if (url.pathname === '/mcp') return void emptyMcp(res, Buffer.concat(chunks).toString());
     const [, , , a, b, c] = url.pathname.split('/');
     const route = (a === 'attempts' ? c : a) as Route;
     const attempt = a === 'attempts' ? b! : '';
