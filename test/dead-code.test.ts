@@ -10,8 +10,8 @@ const toCome: Record<string, string> = {
     [
       'google.ts GoogleRequest',
       'google.ts startGoogleApi',
-      'openai.ts OpenAiRequest',
       'openai.ts OpenAiApi',
+      'openai.ts OpenAiRequest',
       'openai.ts startOpenAiApi',
       'scripted.ts Asked',
     ].map((what) => [`test/model-api/${what}: nobody imports it`, 'the adapters of Codex and Gemini']),

@@ -88,7 +88,7 @@ describe.skipIf(noChromium)(title, () => {
       await page.getByLabel('New password').fill(password);
       await page.getByLabel('The same again').fill(password);
       await page.getByRole('button', { name: 'Set password and sign in' }).click();
-      await page.getByText(/Send the token in .*owner\.token/).waitFor();
+      await page.getByText(/This is not the token in .*owner\.token/).waitFor();
       await page.getByLabel('Owner token').fill(fleet.owner);
       await page.getByRole('button', { name: 'Set password and sign in' }).click();
       await page.getByText('bin/drover demo', { exact: true }).waitFor();
@@ -290,6 +290,8 @@ describe.skipIf(noChromium)(title, () => {
         .click();
       await dialog.getByRole('button', { name: 'Cancel the run' }).click();
       await rowOf('Running', 'runs until told').getByText('Stopping…').waitFor();
+      // The button says it at the click already; this is the server's answer.
+      await page.getByText('The run of alpha is told to stop.').waitFor();
       expect((await fleet.row(runs)).cancel_requested_at).not.toBeNull();
 
       await page.getByRole('button', { name: 'Change the fleet limit' }).click();
