@@ -24,12 +24,16 @@ const executions: Record<string, { id: string; agent_id: string }> = {
 };
 const sessions: Record<string, { id: string; agent_id: string }> = { s1: { id: 's1', agent_id: 'id-writer' } };
 
+/** Whom an agent with a list of its own may call. */
+const permitted: Record<string, string[]> = { 'id-idle': ['id-reader'] };
+
 /** Only the lookups of admission, over plain rows. */
 const store = {
-  read: async (verb: keyof ReadVerbs, args: { name?: string; id?: string }) => {
+  read: async (verb: keyof ReadVerbs, args: { name?: string; id?: string; agent_id?: string }) => {
     if (verb === 'agent_by_name') return agents.find((a) => a.name === args.name) ?? null;
     if (verb === 'execution') return executions[args.id!] ?? null;
     if (verb === 'session') return sessions[args.id!] ?? null;
+    if (verb === 'permissions') return permitted[args.agent_id!] ?? null;
     throw new Error(`admission does not read ${verb}`);
   },
 } as Pick<Store, 'read'>;
@@ -145,6 +149,13 @@ describe('admission', () => {
       expect(await code({}, { ...reader, agentId: 'id-older' })).toBe('not_found');
     },
   );
+
+  it(verifies('R44')('lets an agent call those of its own list alone, and itself'), async () => {
+    const idle: Principal = { kind: 'agent', agentId: 'id-idle', name: 'idle' };
+    expect(await code({ agent_name: 'reader' }, idle)).toBe('admitted');
+    expect(await code({ agent_name: 'writer' }, idle)).toBe('call_not_permitted');
+    expect(await code({ agent_name: 'idle' }, idle)).toBe('agent_stopped');
+  });
 
   it('makes the calling execution the parent, and never another one', async () => {
     const caller: Principal = {
