@@ -66,20 +66,6 @@ describe('creds', () => {
   });
 });
 
-describe('password', () => {
-  it('comes on stdin, spaces and all, and is not repeated', async () => {
-    const { asked, env } = await answering(200, { success: true });
-    const r = await cli(['password'], { env, stdin: ' planted one \n' });
-    expect(r.code).toBe(0);
-    expect(asked).toMatchObject([{ method: 'POST', url: '/api/password', body: { new_password: ' planted one ' } }]);
-    expect(r.out + r.err).not.toContain('planted');
-    expect(await cli(['password'], { env, tty: true })).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('read -rs'),
-    });
-  });
-});
-
 describe('a wrong call', () => {
   it.each([
     [['frobnicate'], 'frobnicate'],

@@ -51,11 +51,6 @@ export const SignIn = ({ onSignedIn }: { onSignedIn: () => Promise<unknown> }) =
           <button type="submit" className="main" disabled={enter.isPending}>
             {enter.isPending ? 'Signing in…' : 'Sign in'}
           </button>
-          {enter.isError && (
-            <span className="muted">
-              Forgotten? On the host: <code>bin/drover password</code>
-            </span>
-          )}
         </div>
       </form>
     </GateFrame>
