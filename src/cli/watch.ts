@@ -5,7 +5,7 @@
  */
 import { ApiError } from '../client/request.ts';
 import type { ExecutionBody } from '../client/wire.ts';
-import { isTerminal } from '../contract/execution.ts';
+import { isTerminal } from '../contract/status.ts';
 import type { Context } from './context.ts';
 import { CliFailure } from './failure.ts';
 import { type Line, linesOf } from './show/transcript.ts';

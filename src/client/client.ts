@@ -5,7 +5,7 @@
  */
 import type { AgentSpec } from '../contract/agent.ts';
 import type { EventRow } from '../contract/events.ts';
-import { isTerminal } from '../contract/execution.ts';
+import { isTerminal } from '../contract/status.ts';
 import { type Pause, pause } from './pause.ts';
 import { ApiError, type Ask, type Auth, request, type Wire } from './request.ts';
 import { follow } from './stream.ts';

@@ -8,7 +8,6 @@
  * list, in outcome/decide.ts. `switches` marks the only causes that may move an
  * agent to another credential, and only with proof that the model API spoke.
  */
-import { z } from 'zod';
 
 export type ShortCode =
   | 'auth'
@@ -235,4 +234,3 @@ export const causes = {
 
 export type Cause = keyof typeof causes;
 export const causeNames = Object.keys(causes) as [Cause, ...Cause[]];
-export const Cause = z.enum(causeNames);

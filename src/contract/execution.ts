@@ -9,13 +9,11 @@
 import { z } from 'zod';
 import type { Cause } from './causes.ts';
 import { limits, type WaitReason } from './limits.ts';
+import { executionStatuses } from './status.ts';
 import type { Decision, Verdict } from './verdict.ts';
 
-const executionStatuses = ['queued', 'running', 'waiting', 'success', 'failed', 'cancelled', 'skipped'] as const;
 export const ExecutionStatus = z.enum(executionStatuses);
 export type ExecutionStatus = z.infer<typeof ExecutionStatus>;
-const terminalStatuses: readonly ExecutionStatus[] = ['success', 'failed', 'cancelled', 'skipped'];
-export const isTerminal = (s: ExecutionStatus): boolean => terminalStatuses.includes(s);
 
 const executionKinds = ['chat', 'task'] as const;
 export type ExecutionKind = (typeof executionKinds)[number];

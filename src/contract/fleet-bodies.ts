@@ -1,7 +1,8 @@
 /** The fleet on the wire: limits in force with their source, use counted from rows, what waits and why. */
 import { z } from 'zod';
-import { limits, WaitReason } from './limits.ts';
+import { limits, waitReasons } from './limits.ts';
 
+const WaitReason = z.enum(waitReasons);
 const source = z.enum(['setting', 'environment', 'default']);
 
 export const FleetLimitsBody = z.object({

@@ -1,5 +1,4 @@
 /** Every limit's name, default and bounds, in one place. docs/limits.md is checked against this table by a test. */
-import { z } from 'zod';
 
 export const limits = {
   /** Running executions per agent; also what an agent without a value of its own gets. */
@@ -113,8 +112,7 @@ export const waitReasons = [
   /** Nothing binds: it stands behind older rows and goes next. */
   'turn',
 ] as const;
-export const WaitReason = z.enum(waitReasons);
-export type WaitReason = z.infer<typeof WaitReason>;
+export type WaitReason = (typeof waitReasons)[number];
 
 /** The reasons that are caps: a budget that ends on one of them is `call_budget_exhausted`. */
 export const capReasons: readonly WaitReason[] = [

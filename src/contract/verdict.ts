@@ -1,6 +1,8 @@
 /** Verdict: what the facts mean. Decision: what follows. Both are closed unions, computed in `outcome/` and stored. */
 import { z } from 'zod';
-import { Cause } from './causes.ts';
+import { causeNames } from './causes.ts';
+
+const Cause = z.enum(causeNames);
 
 const Confidence = z.enum(['proven', 'likely', 'unknown']);
 

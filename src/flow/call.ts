@@ -5,8 +5,9 @@
  * caller's own end; a client that goes away, which gives the call up. A closing server gives nothing up: the client comes back.
  */
 import { isRefusal, type Refusal } from '../contract/errors.ts';
-import { type ExecutionRequest, isTerminal } from '../contract/execution.ts';
+import type { ExecutionRequest } from '../contract/execution.ts';
 import type { Principal } from '../contract/principal.ts';
+import { isTerminal } from '../contract/status.ts';
 import { commit } from '../record/commit.ts';
 import type { EnqueueResult } from '../store/store.ts';
 import type { Deps } from './deps.ts';
@@ -104,8 +105,10 @@ const until = async (
   call: string | null,
   wait: Wait,
 ): Promise<Waited> => {
+  // Nobody waits, so nobody needs a signal (one is made when it is asked for).
+  if (wait.ms === 0) return 'time';
   const { ms, signal } = wait;
-  const ended = ms !== 0 && (await Promise.all(ids.map((id) => deps.endings.wait(id, ms, signal)))).every((e) => e);
+  const ended = (await Promise.all(ids.map((id) => deps.endings.wait(id, ms, signal)))).every((e) => e);
   if (principal.kind !== 'execution' || call === null) return ended ? 'ended' : signal.aborted ? 'left' : 'time';
   const { executionId, token } = principal;
   const close = async (how: 'abandon_call' | 'detach_call') =>

@@ -3,7 +3,7 @@
  * the row (`stirred.ended`, `stirred.resumed`); the truth is the store, which is asked once when a wait begins, so that an ending just before
  * it is never missed, and again now and then, so that lost news costs seconds and never a hang. Decides nothing.
  */
-import { isTerminal } from '../contract/execution.ts';
+import { isTerminal } from '../contract/status.ts';
 import type { Endings } from '../flow/deps.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { Stirred, Store } from '../store/store.ts';

@@ -55,6 +55,8 @@ export interface Stirred {
   limits_changed?: boolean;
   /** A notification waits to be sent. */
   notices?: boolean;
+  /** An agent was made, changed or taken away: agents kept in memory are stale. */
+  agents_changed?: boolean;
 }
 
 export interface EnqueueArgs {

@@ -1,5 +1,5 @@
 /** A chain of calls as its body on the wire: every execution of the tree, who waits for whom now, and what it all costs. */
-import { isTerminal } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import type { ReadVerbs } from '../../store/store.ts';
 import { iso, isoOrNull } from '../route.ts';
 

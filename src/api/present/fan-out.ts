@@ -1,5 +1,6 @@
 /** A batch as its body on the wire: its state is what the states of its executions add up to, and partial results are all there. */
-import { type ExecutionStatus, isTerminal } from '../../contract/execution.ts';
+import type { ExecutionStatus } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import type { ReadVerbs } from '../../store/store.ts';
 import { iso } from '../route.ts';
 

@@ -3,7 +3,8 @@
  * made on, attempt by attempt. Every line is a stored fact or verdict; nothing is guessed here.
  */
 import { type CauseRow, causes } from '../../contract/causes.ts';
-import { isTerminal, type WaitInfo } from '../../contract/execution.ts';
+import type { WaitInfo } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import { iso, isoOrNull } from '../route.ts';
 import { type AttemptBody, type FullExecution, presentWait } from './execution.ts';
 

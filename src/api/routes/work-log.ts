@@ -1,7 +1,7 @@
 /** The log of an execution: whole up to a bound, or as a stream that replays from the start and follows until the end. */
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { isTerminal } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import type { Tails } from '../../record/tails.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import { type Asked, findAsked } from '../read-execution.ts';

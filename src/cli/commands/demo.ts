@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { ExecutionBody } from '../../client/wire.ts';
-import { isTerminal } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';

@@ -2,7 +2,7 @@
  * `drover logs ID [-f]`: the transcript so far, or until the end. With --json each entry is one line, as stored. The exit
  * code tells whether the log could be read, not how the run ended: that is for `run` and `why`.
  */
-import { isTerminal } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { endingLines } from '../show/ending.ts';

@@ -1,5 +1,5 @@
 /** `drover why ID`: where an execution stands and the decisions that brought it there, oldest first. */
-import { isTerminal } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { age } from '../show/durations.ts';

@@ -47,6 +47,7 @@ export interface House {
   agent(name: string, over?: Partial<AgentRow>): Promise<AgentRow>;
   credential(id: string, over?: Partial<CredentialRow>): Promise<CredentialRow>;
   ask(agent: string, request?: Partial<ExecutionRequest>, over?: Partial<EnqueueArgs>): Promise<ExecutionRow | Refusal>;
+  enqueueArgs(agent: string, request?: Partial<ExecutionRequest>, over?: Partial<EnqueueArgs>): EnqueueArgs;
   submit(agent: string, request?: Partial<ExecutionRequest>, over?: Partial<EnqueueArgs>): Promise<ExecutionRow>;
   /** Many at once, as one group. */
   submitMany(all: { agent: string; request?: Partial<ExecutionRequest> }[]): Promise<void>;
@@ -100,7 +101,11 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
   const write: House['write'] = async (verb, args) => (await written(verb, args)).result;
   const limits: ClaimLimits = { agent_call_limit: 100, max_depth: 8, memory_floor: 0.1, disk_floor_bytes: 2 * GB };
 
-  const enqueue = (agent: string, request: Partial<ExecutionRequest>, over: Partial<EnqueueArgs>): EnqueueArgs => ({
+  const enqueue = (
+    agent: string,
+    request: Partial<ExecutionRequest> = {},
+    over: Partial<EnqueueArgs> = {},
+  ): EnqueueArgs => ({
     ...anEnqueue(
       { id: id(), agent_id: agents.get(agent)?.id ?? 'nobody', max_depth: limits.max_depth, fresh_session_id: id() },
       { agent_name: agent, class: 'interactive', durable: false, ...request },
@@ -178,6 +183,7 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
       return made;
     },
     ask,
+    enqueueArgs: enqueue,
     submit,
     submitMany: (all) =>
       engine.together(

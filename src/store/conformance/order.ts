@@ -1,6 +1,8 @@
 /** Who is next: resumes, children, roots in turns, shares and bounds (R10), and that asking costs the same however many wait. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/support/verifies.ts';
+import { isRefusal } from '../../contract/errors.ts';
+import type { ExecutionRequest } from '../../contract/execution.ts';
 import type { ClaimRow } from '../store.ts';
 import type { OpenEngine } from './engine.ts';
 import { about, type House, leaseMs, openHouse, room } from './house.ts';
@@ -48,6 +50,45 @@ export const orderConformance = (open: OpenEngine): void => {
         await h.submit('chat', { kind: 'chat' });
         const running = await h.start();
         expect(running.agent.name).toBe('chat');
+      },
+    );
+
+    it(verifies('R11')('a new row is told its place, also after claims, cancels and endings before it'), async () => {
+      await h.agent('x', { max_parallel_tasks: 1 });
+      await h.agent('y');
+      const places: number[] = [];
+      const place = async (agent: string, over: Partial<ExecutionRequest> = {}) => {
+        const told = await h.write('enqueue', h.enqueueArgs(agent, over));
+        if (isRefusal(told)) throw new Error(told.message);
+        places.push(told.queue_position);
+        return told.execution;
+      };
+      await place('x');
+      await place('x');
+      const third = await place('x');
+      await place('y');
+      await place('x', { class: 'batch' });
+      await place('x', { class: 'batch' });
+      expect(places.splice(0)).toEqual([1, 2, 3, 1, 1, 2]);
+      const first = await h.start();
+      await place('x');
+      await h.write('cancel', { execution_id: third.id, by: 'x', reason: null });
+      await place('x');
+      await h.settle(first);
+      await h.claim();
+      await place('x');
+      expect(places).toEqual([3, 3, 4]);
+    });
+
+    it(
+      verifies('R11')('an agent that was stopped refuses at once, between two enqueues of one group too'),
+      async () => {
+        const x = await h.agent('x');
+        await h.submit('x');
+        await h.write('update_agent', { id: x.id, patch: { desired_state: 'stopped' } });
+        expect(await h.ask('x')).toMatchObject({ code: 'agent_stopped' });
+        await h.write('update_agent', { id: x.id, patch: { desired_state: 'running' } });
+        await h.submit('x');
       },
     );
 

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { verifies } from '../../../test/support/verifies.ts';
 import { isRefusal } from '../../contract/errors.ts';
-import { isTerminal } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import type { ClaimRow } from '../store.ts';
 import type { OpenEngine } from './engine.ts';
 import { failed, type House, room as largeRoom, leaseMs, openHouse } from './house.ts';

@@ -5,8 +5,8 @@
  * disk was not accepted, and no open transaction is left.
  */
 import { Fault } from '../../contract/errors.ts';
-import { forget } from '../remembered.ts';
-import type { At, Stirred } from '../store.ts';
+import { forget, mayHaveChanged } from '../remembered.ts';
+import type { At, EnqueueArgs, Stirred } from '../store.ts';
 import type { Alone, Tx } from '../tx.ts';
 import { writeVerbs } from '../verbs/registry.ts';
 import { isBroken } from './faults.ts';
@@ -25,6 +25,10 @@ const verbNamed = (name: string): AnyVerb => {
   if (typeof verb !== 'function') throw new Fault('internal', `the store has no write verb ${name}`);
   return verb as AnyVerb;
 };
+
+/** An enqueue that opens a call changes other rows, too. */
+const onlyAdds = (verb: string, args: object): boolean =>
+  verb === 'enqueue' && (args as Partial<EnqueueArgs>).open_call === null;
 
 export const groupCommit = (handle: SqliteHandle) => {
   const db = kyselyOn(handle);
@@ -74,7 +78,10 @@ export const groupCommit = (handle: SqliteHandle) => {
             return done;
           },
         };
+        const adds = onlyAdds(verb, args);
+        if (!adds) mayHaveChanged(handle);
         const done = await underSavepoint(() => verbNamed(verb)(tx, args));
+        if (!adds) mayHaveChanged(handle);
         outcomes.push(done.ok ? { ok: true, result: done.value, stirred, odd } : done);
       }
       const last = lastEvent();

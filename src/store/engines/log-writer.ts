@@ -91,6 +91,7 @@ if (opened) {
   const answer = groupAppends(file!);
   serve<LogOrder>(
     port,
+    'clone',
     async (batch) => answer(batch),
     () => file!.db.close(),
   );

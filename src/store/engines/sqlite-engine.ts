@@ -16,8 +16,8 @@ interface Engine {
 
 export const openSqliteEngine = async (home: string, log: Log): Promise<Engine> => {
   // The writer first: it owns the home and makes the file the reader opens.
-  const writer = await openChannel<WriteOrder>(workerUrl('sqlite-writer', import.meta.url), { home }, log);
-  const reader = await openChannel<ReadOrder>(workerUrl('sqlite-reader', import.meta.url), { home }, log).catch(
+  const writer = await openChannel<WriteOrder>(workerUrl('sqlite-writer', import.meta.url), { home }, 'text', log);
+  const reader = await openChannel<ReadOrder>(workerUrl('sqlite-reader', import.meta.url), { home }, 'text', log).catch(
     async (error) => {
       await writer.close();
       throw error;

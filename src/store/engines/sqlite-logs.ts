@@ -11,7 +11,7 @@ import { openChannel, workerUrl } from './worker-channel.ts';
 
 export const openSqliteLogs = async (home: string, log: Log): Promise<LogBodies> => {
   const path = sqliteFiles(home).logs;
-  const channel = await openChannel<LogOrder>(workerUrl('log-writer', import.meta.url), { path }, log);
+  const channel = await openChannel<LogOrder>(workerUrl('log-writer', import.meta.url), { path }, 'clone', log);
   return {
     append: (args) => channel.ask({ call: 'append', args }) as Promise<number>,
     log: (args) => channel.ask({ call: 'read', args }) as Promise<LogPage>,

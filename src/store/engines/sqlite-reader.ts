@@ -18,6 +18,7 @@ if (opened) {
   const read = readSnapshot(handle!);
   serve<ReadOrder>(
     port,
+    'text',
     async (batch) => {
       const replies: Reply[] = [];
       for (const order of batch)

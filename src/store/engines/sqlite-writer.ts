@@ -33,6 +33,7 @@ if (opened) {
   const commit = groupCommit(handle!);
   serve<WriteOrder>(
     port,
+    'text',
     async (batch) =>
       (await commit(batch)).map((o) =>
         o.ok ? { ok: true, a: { result: o.result, stirred: o.stirred, odd: o.odd } } : o,

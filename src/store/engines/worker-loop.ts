@@ -4,24 +4,38 @@
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { sendFault } from './faults.ts';
-import type { Answered, Asked, FromWorker, ToWorker } from './worker-channel.ts';
+import {
+  type Answered,
+  type Asked,
+  type FromWorker,
+  type Packing,
+  pack,
+  type ToWorker,
+  unpack,
+} from './worker-channel.ts';
 
 export type Reply = { ok: true; a: unknown } | { ok: false; error: unknown };
 
 /** At most this many verbs in one transaction: an answer is at most some 50 ms behind its batch's first verb. */
 const batchMax = 512;
 
-export const serve = <Q>(port: MessagePort, answer: (batch: Q[]) => Promise<Reply[]>, close: () => void): void => {
-  const send = (m: FromWorker) => port.postMessage(m);
+export const serve = <Q>(
+  port: MessagePort,
+  packing: Packing,
+  answer: (batch: Q[]) => Promise<Reply[]>,
+  close: () => void,
+): void => {
+  const send = (m: FromWorker) => port.postMessage(pack(packing, m));
   const queue: Asked<Q>[] = [];
   let closing = false;
   let busy = false;
-  const take = (m: ToWorker<Q>) => {
+  const take = (sent: unknown) => {
+    const m = unpack<ToWorker<Q>>(sent);
     if (m.kind === 'close') closing = true;
     else queue.push(...m.asked);
   };
   const drain = () => {
-    for (let m = receiveMessageOnPort(port); m; m = receiveMessageOnPort(port)) take(m.message as ToWorker<Q>);
+    for (let m = receiveMessageOnPort(port); m; m = receiveMessageOnPort(port)) take(m.message);
   };
   const work = async () => {
     busy = true;
@@ -42,8 +56,8 @@ export const serve = <Q>(port: MessagePort, answer: (batch: Q[]) => Promise<Repl
       port.close();
     }
   };
-  port.on('message', (m: ToWorker<Q>) => {
-    take(m);
+  port.on('message', (sent: unknown) => {
+    take(sent);
     if (!busy) void work();
   });
 };

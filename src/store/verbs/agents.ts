@@ -35,6 +35,7 @@ export const createAgent: WriteVerb<'create_agent'> = async (tx, { agent }) => {
     .executeTakeFirst();
   if (taken) return refuse('duplicate', `An agent named ${agent.name} exists already.`);
   await tx.db.insertInto('agents').values(agentInto(agent)).execute();
+  tx.stirred.agents_changed = true;
   await tell(tx, { type: 'agent.created', agent_name: agent.name, data: { agent_id: agent.id } });
   const row = await tx.db.selectFrom('agents').selectAll().where('id', '=', agent.id).executeTakeFirstOrThrow();
   return agentFrom(row);
@@ -53,6 +54,7 @@ export const updateAgent: WriteVerb<'update_agent'> = async (tx, { id, patch }) 
   await tell(tx, { type: 'agent.changed', agent_name: row.name, data: { agent_id: id, changed: Object.keys(patch) } });
   if (patch.desired_state === 'stopped') await failNested(tx, id);
   tx.stirred.claimable = true;
+  tx.stirred.agents_changed = true;
   await takeResumes(tx);
   return agentFrom(row);
 };
@@ -78,6 +80,7 @@ export const deleteAgent: WriteVerb<'delete_agent'> = async (tx, { id, by }) => 
     .set({ deleted_at: tx.at.now, desired_state: 'stopped', updated_at: tx.at.now })
     .where('id', '=', id)
     .execute();
+  tx.stirred.agents_changed = true;
   await failNested(tx, id);
   let cancelled = await cancelQueued(tx, id, by);
   for (const find of [runningOf, waitingOf])

@@ -28,6 +28,7 @@ export const clearChat: WriteVerb<'clear_chat'> = async (tx, { agent_id }) => {
     .where('cleared_at', 'is', null)
     .executeTakeFirstOrThrow();
   await tx.db.updateTable('agents').set({ main_session_id: null }).where('id', '=', agent_id).execute();
+  tx.stirred.agents_changed = true;
   return { cleared: Number(numUpdatedRows) };
 };
 

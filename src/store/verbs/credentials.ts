@@ -43,6 +43,7 @@ export const deleteCredential: WriteVerb<'delete_credential'> = async (tx, { id 
   const { numDeletedRows } = await tx.db.deleteFrom('credentials').where('id', '=', id).executeTakeFirstOrThrow();
   if (Number(numDeletedRows) === 0) return { deleted: false };
   await tx.db.updateTable('agents').set({ credential_id: null }).where('credential_id', '=', id).execute();
+  tx.stirred.agents_changed = true;
   await tell(tx, { type: 'credential.changed', data: { credential_id: id, deleted: true } });
   tx.stirred.claimable = true;
   await takeResumes(tx);

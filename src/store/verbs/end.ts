@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely';
 import type { Cause } from '../../contract/causes.ts';
-import { isTerminal } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import { lit, statement } from '../statement.ts';
 import type { Tx } from '../tx.ts';
 import { closeCallsOf, closeCallsOn, markAwaited, waitedFor } from './calls.ts';

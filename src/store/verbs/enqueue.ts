@@ -4,7 +4,9 @@
  * A refusal leaves no row behind. When the caller waits for it, its call is opened in the same transaction (R17).
  */
 import { isRefusal, type Refusal, refuse } from '../../contract/errors.ts';
+import type { ExecutionKind } from '../../contract/execution.ts';
 import { limits } from '../../contract/limits.ts';
+import { unchanged } from '../remembered.ts';
 import { insertInto, statement } from '../statement.ts';
 import type { EnqueueArgs, EnqueueResult } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
@@ -19,10 +21,14 @@ import { orTakeBack } from './take-back.ts';
 /** Executions one execution may have asked for: nested calls are outside the backlog, so they need a bound of their own (R20). */
 const childrenMax = 1_000;
 
-const agentById = statement<
-  { id: string },
-  { id: string; name: string; desired_state: string; max_backlog_depth: number | null; main_session_id: string | null }
->((db, s) =>
+interface QueueAgent {
+  id: string;
+  name: string;
+  desired_state: string;
+  max_backlog_depth: number | null;
+  main_session_id: string | null;
+}
+const agentById = statement<{ id: string }, QueueAgent>((db, s) =>
   db
     .selectFrom('agents')
     .select(['id', 'name', 'desired_state', 'max_backlog_depth', 'main_session_id'])
@@ -71,6 +77,16 @@ const columns = [
 ] as const;
 const insertExecution = insertInto('executions', columns);
 const insertTexts = insertInto('execution_texts', ['execution_id', 'message', 'options']);
+
+/** Its main session changes with the first chat, so a chat reads the row again. */
+const agentOf = async (tx: Tx, id: string, kind: ExecutionKind): Promise<QueueAgent | undefined> => {
+  const key = `agent ${id}`;
+  const known = kind === 'task' ? (unchanged(tx.engine).get(key) as QueueAgent | undefined) : undefined;
+  if (known) return known;
+  const agent = (await agentById(tx, { id })).rows[0];
+  if (agent) unchanged(tx.engine).set(key, agent);
+  return agent;
+};
 
 /** The row above this one, or a refusal: the caller that proves itself by its token, or a link a client gave. */
 const parentOf = async (tx: Tx, args: EnqueueArgs): Promise<Row | null | Refusal> => {
@@ -127,7 +143,7 @@ export const add = async (tx: Tx, args: EnqueueArgs, batch: InBatch | null): Pro
     if (isRefusal(before)) return before;
     if (before) return { execution: executionFrom(before), replay: true, queue_position: 0 };
   }
-  const agent = (await agentById(tx, { id: args.agent_id })).rows[0];
+  const agent = await agentOf(tx, args.agent_id, request.kind);
   if (!agent) return refuse('not_found', `No agent ${request.agent_name}.`);
   if (agent.desired_state === 'stopped') return refuse('agent_stopped', `Agent ${agent.name} is stopped.`);
   const parent = await parentOf(tx, args);
@@ -189,7 +205,8 @@ export const add = async (tx: Tx, args: EnqueueArgs, batch: InBatch | null): Pro
     agent_name: agent.name,
     data: { class: row.class, depth: row.depth, triggered_by: row.triggered_by },
   });
-  tx.stirred.claimable ||= place.behind === 0;
+  // Only heads of lanes are candidates: a row behind others makes nothing claimable that was not so before.
+  tx.stirred.claimable ||= place.behind === 0 && queue_position === 1;
   return { execution: executionFrom({ ...unborn, ...row }), replay: false, queue_position };
 };
 

@@ -99,6 +99,7 @@ export const placeFor = async (tx: Tx, asking: Asking): Promise<Place | Refusal>
   } else if (agent.main_session_id === null) {
     await create(tx, { id: fresh_session_id, agent_id: agent.id, caller_session_id: null, is_main: 1 });
     await tx.db.updateTable('agents').set({ main_session_id: fresh_session_id }).where('id', '=', agent.id).execute();
+    tx.stirred.agents_changed = true;
     return fresh();
   } else if (!(await holder(tx, agent.main_session_id)))
     return { session_id: agent.main_session_id, behind: 0, cli_session_id: null };

@@ -3,7 +3,7 @@
  * it counts with the newest token while the row has not ended (running, waiting, or queued again and not yet claimed); after
  * that it is kept as a late outcome, billed and shown, and the state stays (F8). The same facts again change nothing.
  */
-import { isTerminal } from '../../contract/execution.ts';
+import { isTerminal } from '../../contract/status.ts';
 import type { Decision } from '../../contract/verdict.ts';
 import { statement } from '../statement.ts';
 import type { SettleArgs } from '../store.ts';

@@ -104,10 +104,17 @@ const placesOf = async (tx: ReadTx, rows: readonly Row[]): Promise<Map<string, n
   return places;
 };
 
-const long = statement<{ older_than: number; most: number }, Row>((db, s) =>
+/** Read every second: only the columns a reason needs. */
+const long = statement<
+  { older_than: number; most: number },
+  Pick<
+    Row,
+    'id' | 'agent_id' | 'agent_name' | 'depth' | 'behind' | 'awaited' | 'ripe_at' | 'fan_out_id' | 'eligible_at'
+  >
+>((db, s) =>
   db
     .selectFrom('executions')
-    .selectAll()
+    .select(['id', 'agent_id', 'agent_name', 'depth', 'behind', 'awaited', 'ripe_at', 'fan_out_id', 'eligible_at'])
     .where('status', '=', lit.queued)
     .where('not_before', 'is', null)
     .where('eligible_at', '<=', s.older_than)

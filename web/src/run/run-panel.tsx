@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../src/client/request.ts';
 import type { ExecutionBody } from '../../../src/client/wire.ts';
-import { isTerminal } from '../../../src/contract/execution.ts';
+import { isTerminal } from '../../../src/contract/status.ts';
 import { inWords } from '../api.ts';
 import { CancelButton } from '../now/cancel.tsx';
 import { useExecution } from '../now/data.ts';
