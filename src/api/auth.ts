@@ -11,8 +11,14 @@ import { commit } from '../record/commit.ts';
 import type { KeyRow } from '../store/rows.ts';
 import { hashToken, keyPrefix } from './secrets.ts';
 
+/** Who it is, and the hash of the token that said so. */
+interface Known {
+  principal: Principal;
+  hash: string;
+}
+
 export interface Authenticator {
-  principalOf(token: string): Promise<Principal | null>;
+  principalOf(token: string): Promise<Known | null>;
   /** After anything that takes a right away. */
   forget(): void;
 }
@@ -25,7 +31,7 @@ const touchMs = 60_000;
 
 export const createAuthenticator = (deps: Pick<Deps, 'kernel' | 'store' | 'stir'>): Authenticator => {
   const { clock, log } = deps.kernel;
-  const kept = new Map<string, { principal: Principal; until: number }>();
+  const kept = new Map<string, Known & { until: number }>();
   let age = 0;
 
   const lookUp = async (token: string, hash: string): Promise<Principal | null> => {
@@ -75,7 +81,7 @@ export const createAuthenticator = (deps: Pick<Deps, 'kernel' | 'store' | 'stir'
     async principalOf(token) {
       const hash = hashToken(token);
       const known = kept.get(hash);
-      if (known !== undefined && known.until > clock.steady()) return known.principal;
+      if (known !== undefined && known.until > clock.steady()) return known;
       const asked = age;
       const principal = await lookUp(token, hash);
       if (principal === null) {
@@ -84,8 +90,8 @@ export const createAuthenticator = (deps: Pick<Deps, 'kernel' | 'store' | 'stir'
       }
       if (kept.size >= keptMost) kept.clear();
       // A look-up that began before a revocation may have read what is no longer true.
-      if (asked === age) kept.set(hash, { principal, until: clock.steady() + keptMs });
-      return principal;
+      if (asked === age) kept.set(hash, { principal, hash, until: clock.steady() + keptMs });
+      return { principal, hash };
     },
     forget() {
       age++;

@@ -9,7 +9,7 @@ import type { Principal } from '../contract/principal.ts';
 import type { Authenticator } from './auth.ts';
 import { pathOf } from './errors.ts';
 import { type Need, Refused } from './route.ts';
-import { bearerOf, hashToken } from './secrets.ts';
+import { bearerOf } from './secrets.ts';
 
 export const sessionCookie = 'drover_session';
 
@@ -61,19 +61,19 @@ export const gate = (app: FastifyInstance, auth: Authenticator) => {
     const bearer = bearerOf(request.headers.authorization);
     const cookie = bearer === null && !request.headers.authorization ? request.cookies[sessionCookie] : undefined;
     const token = bearer ?? cookie ?? null;
-    const principal = token === null ? null : await auth.principalOf(token);
+    const known = token === null ? null : await auth.principalOf(token);
     if (token === null) throw new Refused(refuse('unauthorized', errors.unauthorized.hint));
-    if (principal === null)
+    if (known === null)
       throw new Refused(
         refuse(
           'unauthorized',
           `This ${cookie === undefined ? 'token' : 'session'} is not known: it has ended, was revoked, or is mistyped.`,
         ),
       );
-    request.principal = principal;
-    request.tokenHash = hashToken(token);
+    request.principal = known.principal;
+    request.tokenHash = known.hash;
     request.byCookie = cookie !== undefined;
     if (request.byCookie && !safe.has(request.method)) await checkCsrf(request, reply);
-    if (!may(principal, need)) throw new Refused(refuse('forbidden', errors.forbidden.hint));
+    if (!may(known.principal, need)) throw new Refused(refuse('forbidden', errors.forbidden.hint));
   });
 };

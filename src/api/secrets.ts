@@ -2,7 +2,7 @@
  * What bearer tokens look like and how they are kept. A token is 256 random bits, so one sha256 is a safe hash of it (a slow
  * hash is for what people choose); only the hash is stored. Comparing hashes by an index leaks nothing about the token.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Random, secretToken } from '../kernel/ids.ts';
 
 export const keyPrefix = 'drover_';
@@ -10,7 +10,7 @@ const sessionPrefix = 'drs_';
 
 export const newKey = (random: Random): string => keyPrefix + secretToken(random);
 export const newSessionToken = (random: Random): string => sessionPrefix + secretToken(random);
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashToken = (token: string): string => hash('sha256', token, 'hex');
 /** Enough for a person to tell keys apart, not to use one. */
 export const shownPrefix = (key: string): string => key.slice(0, keyPrefix.length + 6);
 

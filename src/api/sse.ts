@@ -30,10 +30,23 @@ export const openSse = (reply: FastifyReply): Sse => {
   raw.socket?.setNoDelay(true);
   raw.write(hello);
   const gone = () => raw.destroyed || raw.writableEnded;
+  // What is written in one turn goes out at once: a burst of events would cost a system call per event and reader.
+  let held = '';
+  const flush = () => {
+    const frames = held;
+    held = '';
+    if (frames !== '' && !gone()) raw.write(frames);
+  };
   return {
-    write: (frames) => (gone() ? true : raw.write(frames)),
+    write(frames) {
+      if (gone()) return true;
+      if (held === '') process.nextTick(flush);
+      held += frames;
+      return raw.writableLength + held.length < raw.writableHighWaterMark;
+    },
     drained: () =>
       new Promise((resolve) => {
+        flush();
         if (gone()) return resolve(false);
         if (!raw.writableNeedDrain) return resolve(true);
         const done = (ok: boolean) => () => {
@@ -47,6 +60,7 @@ export const openSse = (reply: FastifyReply): Sse => {
         raw.once('close', close);
       }),
     end: () => {
+      flush();
       if (!gone()) raw.end();
     },
   };

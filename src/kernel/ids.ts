@@ -16,33 +16,47 @@ export const systemRandom: Random = { bytes: (n) => randomBytes(n) };
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-const encode = (value: bigint, length: number): string => {
+/** Two characters at a time: each submit makes three ids. */
+const pairs = Array.from({ length: 1024 }, (_, n) => alphabet[n >> 5]! + alphabet[n & 31]!);
+const half = 2 ** 40;
+
+/** The lowest `2 * count` characters of a whole number below 2^53. */
+const encode = (value: number, count: number): string => {
   let rest = value;
   let out = '';
-  for (let i = 0; i < length; i++) {
-    out = alphabet[Number(rest & 31n)] + out;
-    rest >>= 5n;
+  for (let i = 0; i < count; i++) {
+    out = pairs[rest % 1024]! + out;
+    rest = Math.floor(rest / 1024);
   }
   return out;
 };
 
 export const timeOrderedIds = (random: Random): Ids => {
   let lastMs = 0;
-  let tail = 0n;
+  // The random part as two numbers of 40 bits; everything above the lower one changes once a ms.
+  let high = 0;
+  let low = 0;
+  let head = '';
   return {
     next(now) {
       if (now > lastMs) {
         lastMs = now;
-        tail = BigInt(`0x${Buffer.from(random.bytes(10)).toString('hex')}`) >> 1n;
-      } else tail += 1n;
-      return encode(BigInt(lastMs), 10) + encode(tail, 16);
+        const bytes = Buffer.from(random.bytes(10));
+        // Half of the range is left to count up in.
+        high = Math.floor(bytes.readUIntBE(0, 5) / 2);
+        low = bytes.readUIntBE(5, 5);
+        head = encode(lastMs, 5) + encode(high, 4);
+      } else if (++low === half) {
+        low = 0;
+        head = encode(lastMs, 5) + encode(++high, 4);
+      }
+      return head + encode(low, 4);
     },
   };
 };
 
 /** The id of what follows at `now` from the thing `from`: sorts by its own time, and is the same when it is made again. */
-export const derivedId = (now: number, from: string): string =>
-  encode(BigInt(now), 10) + from.slice(-16).padStart(16, '0');
+export const derivedId = (now: number, from: string): string => encode(now, 5) + from.slice(-16).padStart(16, '0');
 
 /** 256 random bits for tokens and keys, base64url. */
 export const secretToken = (random: Random): string => Buffer.from(random.bytes(32)).toString('base64url');

@@ -134,6 +134,31 @@ describe('the feed of events', () => {
     expect(late.seen.ids).toEqual(ids(11, 9_000));
   });
 
+  it('reads nothing while nobody watches, and whoever comes then misses nothing', async () => {
+    const t = table();
+    const feed = await feedOver(t);
+    const first = watcher();
+    const leave = feed.subscribe(feed.last, first.send, first.reset);
+    feed.stir({ last_event: t.append(3) });
+    await first.until(3);
+    leave();
+    const before = t.state.reads;
+    for (let i = 0; i < 5; i++) {
+      feed.stir({ last_event: t.append(10) });
+      await settled();
+    }
+    expect(t.state.reads).toBe(before);
+    expect(feed.last).toBe(53);
+    const [back, fresh] = [watcher(), watcher()];
+    feed.subscribe(2, back.send, back.reset);
+    feed.subscribe(feed.last, fresh.send, fresh.reset);
+    await back.until(51);
+    feed.stir({ last_event: t.append(1) });
+    await Promise.all([back.until(52), fresh.until(1)]);
+    expect(back.seen.ids).toEqual(ids(3, 54));
+    expect(fresh.seen.ids).toEqual([54]);
+  });
+
   it('says reset to a watcher that is older than what is kept, then goes on from now', async () => {
     const t = table(1, 100);
     t.forget(50);

@@ -2,7 +2,8 @@
  * The one reader of the event table for all who watch: each event is read once and made into its SSE frame once, then
  * handed to every subscriber in id order, without a gap and without a repeat. A subscriber that starts in the past is
  * brought up page by page and joins the others when it has reached them; one that is older than what is kept is told to
- * reset. Told of news by every commit; reads behind it, so that no commit ever waits for a watcher.
+ * reset. Told of news by every commit; reads behind it, so that no commit ever waits for a watcher, and not at all while
+ * nobody watches.
  */
 import type { EventRow } from '../contract/events.ts';
 import type { Feed } from '../flow/deps.ts';
@@ -11,8 +12,8 @@ import type { Stirred, Store } from '../store/store.ts';
 
 /** One read: large enough that a burst of settles takes one round trip, small enough to stay under a millisecond or two. */
 const pageSize = 500;
-/** Kept in memory for those who resume after a short break: about half a megabyte. */
-const recentSize = 2_000;
+/** Kept in memory for those who resume after a short break: at most twice as many, about half a megabyte. */
+const recentSize = 1_000;
 const retryMs = 1_000;
 
 interface FeedOfCommits extends Feed {
@@ -85,8 +86,16 @@ export const createFeed = async ({ store, kernel: { clock, log } }: FeedParts): 
     return page.events.length > 0 || last === newest;
   };
 
+  /** Nobody watches: what happens now is read from the table by whoever asks for it later. */
+  const passOver = () => {
+    if (newest === last) return;
+    last = recentAfter = newest;
+    recent.length = 0;
+  };
+
   const wake = async () => {
     if (reading) return;
+    if (subscribers.size === 0) return passOver();
     reading = true;
     try {
       while (newest > last && !closed) if (!(await readPage())) break;

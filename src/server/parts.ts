@@ -12,16 +12,18 @@ import { createCouriers } from '../operator/couriers.ts';
 import { createEndings } from '../record/endings.ts';
 import { createFeed } from '../record/feed.ts';
 import { createFleetLimits } from '../record/fleet-limits.ts';
+import { createKnownAgents } from '../record/known-agents.ts';
 import type { Store } from '../store/store.ts';
 
 export const joinParts = async (config: Readonly<Config>, kernel: Kernel, store: Store) => {
   const feed = await createFeed({ store, kernel });
   const endings = createEndings({ store, kernel });
   const fleetLimits = createFleetLimits({ store, config });
+  const knownAgents = createKnownAgents(store, kernel.clock);
   const deps: Deps = {
     kernel,
     config,
-    store,
+    store: knownAgents.store,
     sealer: loadSealer(config, kernel.random),
     endings,
     feed,
@@ -34,6 +36,7 @@ export const joinParts = async (config: Readonly<Config>, kernel: Kernel, store:
     }),
     stir: (stirred) => {
       if (stirred.limits_changed) fleetLimits.forget();
+      knownAgents.stir(stirred);
       feed.stir(stirred);
       endings.stir(stirred);
       dispatcher.stir(stirred);

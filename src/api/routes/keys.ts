@@ -149,7 +149,7 @@ export const keyRoutes: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const given = request.body.api_key ?? null;
-      const principal = given === null ? who(request) : await deps.auth.principalOf(given);
+      const principal = given === null ? who(request) : ((await deps.auth.principalOf(given))?.principal ?? null);
       if (principal === null) throw new Refused(refuse('unauthorized', 'This key is not known, or was revoked.'));
       const hash = given === null ? request.tokenHash! : hashToken(given);
       const key = given?.startsWith(keyPrefix) !== false ? await deps.store.read('key_by_hash', { hash }) : null;

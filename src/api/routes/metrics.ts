@@ -2,34 +2,42 @@
  * `/metrics` for Prometheus. Everything about work is read from rows at the scrape: a counter in memory would drift from them
  * with each restart. Open like /health, since scrapers rarely carry a key: so it holds numbers and causes, never a name.
  */
-import { Gauge, Registry } from 'prom-client';
 import { isConnected } from '../present/runner.ts';
 import type { RouteModule } from '../route.ts';
 
 /** Two scrapers, or one that is eager, cost one read. */
 const keptMs = 5_000;
 
-export const metricsRoutes: RouteModule = (deps) => async (app) => {
+/** Loaded at the first scrape: many installations never see one. */
+const makeGauges = async () => {
+  const { Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name: `drover_${name}`, help, labelNames, registers: [registry] });
-  const executions = gauge('executions', 'Executions that have not ended, by state, counted from rows.', 'state');
-  const ended = gauge('executions_ended', 'Stored executions by how they ended.', 'cause');
-  const waiting = gauge('executions_waiting', 'Queued executions by the reason that binds them.', 'reason');
-  const oldest = gauge('queue_oldest_wait_seconds', 'How long the oldest queued execution has waited.');
-  const limit = gauge('fleet_limit', 'Running executions that the fleet may have.');
-  const paused = gauge('fleet_paused', '1 while the fleet is paused.');
-  const live = gauge('runner_live_attempts', 'Attempts that hold a process, over all runners.');
-  const runners = gauge('runners', 'Runners by whether they were heard of in the last minute.', 'state');
-  const lag = gauge('event_loop_lag_p99_seconds', 'How late the event loop of the server is.');
-  const memory = gauge('process_resident_memory_bytes', 'Memory of the server.');
-  const uptime = gauge('uptime_seconds', 'Since the start of the server.');
+  return {
+    registry,
+    executions: gauge('executions', 'Executions that have not ended, by state, counted from rows.', 'state'),
+    ended: gauge('executions_ended', 'Stored executions by how they ended.', 'cause'),
+    waiting: gauge('executions_waiting', 'Queued executions by the reason that binds them.', 'reason'),
+    oldest: gauge('queue_oldest_wait_seconds', 'How long the oldest queued execution has waited.'),
+    limit: gauge('fleet_limit', 'Running executions that the fleet may have.'),
+    paused: gauge('fleet_paused', '1 while the fleet is paused.'),
+    live: gauge('runner_live_attempts', 'Attempts that hold a process, over all runners.'),
+    runners: gauge('runners', 'Runners by whether they were heard of in the last minute.', 'state'),
+    lag: gauge('event_loop_lag_p99_seconds', 'How late the event loop of the server is.'),
+    memory: gauge('process_resident_memory_bytes', 'Memory of the server.'),
+    uptime: gauge('uptime_seconds', 'Since the start of the server.'),
+  };
+};
+type Gauges = Awaited<ReturnType<typeof makeGauges>>;
 
+export const metricsRoutes: RouteModule = (deps) => async (app) => {
   const { clock } = deps.kernel;
   const startedAt = clock.steady();
   let readAt = Number.NEGATIVE_INFINITY;
+  let gauges: Promise<Gauges> | null = null;
 
-  const readRows = async () => {
+  const readRows = async ({ executions, ended, waiting, oldest, limit, paused, live, runners }: Gauges) => {
     const [occupancy, stats, fleet, known] = await Promise.all([
       deps.store.read('occupancy', { limits: deps.claimLimits() }),
       deps.store.read('stats', { since: null }),
@@ -57,8 +65,11 @@ export const metricsRoutes: RouteModule = (deps) => async (app) => {
     '/metrics',
     { config: { needs: 'anyone' }, schema: { tags: ['Health and set-up'], summary: 'Prometheus text' } },
     async (_request, reply) => {
+      gauges ??= makeGauges();
+      const all = await gauges;
+      const { registry, lag, memory, uptime } = all;
       if (clock.steady() - readAt >= keptMs) {
-        await readRows();
+        await readRows(all);
         readAt = clock.steady();
       }
       lag.set(deps.lag.p99Ms() / 1000);

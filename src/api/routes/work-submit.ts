@@ -72,7 +72,7 @@ const give = async (
   reply: FastifyReply,
 ) => {
   const { body } = request;
-  const gone = open.signalOf(reply);
+  const here = open.opened(reply);
   const key = idempotencyKey(request);
   const asked = executionRequest(kind, request, key);
   const principal = who(request);
@@ -82,7 +82,13 @@ const give = async (
     principal,
     bodyHash: key === null ? null : hashOf(kind, cleanName(asked.agent_name), body),
   };
-  const answer = await giveWork(deps, work, { ms: waitMs, signal: gone, callId: null });
+  const answer = await giveWork(deps, work, {
+    ms: waitMs,
+    callId: null,
+    get signal() {
+      return here.signal;
+    },
+  });
   if (isRefusal(answer)) throw new Refused(withWireDetail(answer, asked.agent_name));
   // Its row may still wait: an answer now would set its process going without its slots. It sends its key again.
   if (answer.waited === 'left' && principal.kind === 'execution') return void reply.hijack().raw.destroy();
