@@ -152,5 +152,8 @@ export const readConfig = (env: Record<string, string | undefined> = process.env
   return Object.freeze(config);
 };
 
-/** The environment for the local runner: ours as it is, since it reads its configuration as we do. */
-export const runnerEnvironment = (): Record<string, string | undefined> => ({ ...process.env });
+/** The environment for a program of ours: as it is, since that reads its configuration as we do; what is set by hand wins. */
+export const environmentWith = (defaults: Record<string, string> = {}): Record<string, string> => ({
+  ...defaults,
+  ...Object.fromEntries(Object.entries(process.env).filter((e): e is [string, string] => e[1] !== undefined)),
+});

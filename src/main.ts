@@ -8,15 +8,17 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from './api/app.ts';
 import { ensureOwner, ownerName } from './api/first-start.ts';
-import { type Config, ConfigError, readConfig, runnerEnvironment } from './config.ts';
+import { type Config, ConfigError, environmentWith, readConfig } from './config.ts';
 import { Fault } from './contract/errors.ts';
 import { limits } from './contract/limits.ts';
 import { startSweeps } from './dispatch/sweeps.ts';
 import type { Deps } from './flow/deps.ts';
 import { systemClock } from './kernel/clock.ts';
+import { mindHeapSize } from './kernel/heap-mode.ts';
 import { systemRandom, timeOrderedIds } from './kernel/ids.ts';
 import type { Kernel } from './kernel/kernel.ts';
 import { jsonLog } from './kernel/log.ts';
+import { programEnv, runnerArgs } from './kernel/programs.ts';
 import { commit } from './record/commit.ts';
 import { agentUser } from './runner/launchers/agent-user.ts';
 import { bootId, isAlive } from './runner/launchers/proof.ts';
@@ -52,11 +54,11 @@ const start = async (config: Readonly<Config>) => {
   const bundled = import.meta.url.endsWith('.js');
   const runner = startLocalRunner(kernel, {
     node: process.execPath,
-    nodeArgs: ['--max-semi-space-size=2', '--max-old-space-size=96'],
+    nodeArgs: runnerArgs,
     entry: join(here, bundled ? 'runner.js' : 'runner/entry.ts'),
     home: config.home,
     serverUrl: url,
-    env: runnerEnvironment(),
+    env: environmentWith(bundled ? programEnv(join(here, '..')) : {}),
   });
   return { kernel, store, deps, url, app, dispatcher, couriers, sweeps, runner };
 };
@@ -90,6 +92,7 @@ const liveAgents = async ({ store, claimLimits }: Deps): Promise<number> => {
 const main = async () => {
   const config = readConfig();
   const s = await start(config);
+  mindHeapSize(s.kernel.clock);
   let leaving = false;
   const leave = async () => {
     if (leaving) {

@@ -6,8 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../client/pause.ts';
-import { readConfig } from '../config.ts';
+import { environmentWith, readConfig } from '../config.ts';
 import { version } from '../contract/version.ts';
+import { programEnv, runnerArgs, serverArgs } from '../kernel/programs.ts';
 import { connect } from './connection.ts';
 import type { World } from './context.ts';
 import { usage } from './failure.ts';
@@ -37,7 +38,9 @@ const world: World = {
     const { execve } = process;
     if (execve === undefined)
       throw usage('This needs Node 24 on Linux or macOS.', `Or run: node ${programFile(program)}`);
-    return execve.call(process, process.execPath, [process.execPath, programFile(program)]);
+    const args = program === 'main' ? serverArgs : runnerArgs;
+    const env = environmentWith(programEnv(join(root, 'dist')));
+    return execve.call(process, process.execPath, [process.execPath, ...args, programFile(program)], env);
   },
 };
 

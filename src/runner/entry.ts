@@ -5,10 +5,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, readConfig, runnerEnvironment } from '../config.ts';
+import { ConfigError, environmentWith, readConfig } from '../config.ts';
 import { Fault } from '../contract/errors.ts';
 import { runnerRetiredExit } from '../contract/runner-protocol.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { mindHeapSize } from '../kernel/heap-mode.ts';
 import { systemRandom, timeOrderedIds } from '../kernel/ids.ts';
 import { jsonLog } from '../kernel/log.ts';
 import { startRunner } from './main.ts';
@@ -54,8 +55,9 @@ const main = async () => {
     agentUser: config.agentUser,
     claudeBin: config.claudeBin,
     packagedClaude: existsSync(packaged) ? packaged : null,
-    env: runnerEnvironment(),
+    env: environmentWith(),
   });
+  mindHeapSize(clock);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => void runner.stop().then(() => process.exit(0)));
   await runner.retired;

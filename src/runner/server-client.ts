@@ -3,7 +3,6 @@
  * to fail, told apart because they ask for different things: unreachable (try again, keep the agents running) and refused
  * (the server has decided; trying again changes nothing).
  */
-import { Agent, request } from 'undici';
 import { z } from 'zod';
 import type { Facts } from '../contract/facts.ts';
 import {
@@ -18,6 +17,7 @@ import {
   runnerProtocol,
   runnerProtocolHeader,
 } from '../contract/runner-protocol.ts';
+import { httpClient } from './http-client.ts';
 
 /** No connection, no whole answer, or a server that cannot answer now. */
 export class ServerUnreachable extends Error {}
@@ -51,13 +51,7 @@ const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.stri
 const passing = (status: number) => status >= 500 || [401, 403, 408, 425, 426, 429].includes(status);
 
 export const connectServer = (url: string, token: () => string): ServerClient => {
-  const agent = new Agent({
-    connect: { timeout: connectMs },
-    headersTimeout: answerMs,
-    bodyTimeout: answerMs,
-    keepAliveTimeout: 30_000,
-    connections: 16,
-  });
+  const client = httpClient({ connectMs, connections: 16 });
   const send = async <T>(
     path: string,
     schema: z.ZodType<T>,
@@ -68,20 +62,18 @@ export const connectServer = (url: string, token: () => string): ServerClient =>
     let status: number;
     let text: string;
     try {
-      const answer = await request(new URL(`/api/runner${path}`, url), {
+      ({ status, text } = await client.ask(new URL(`/api/runner${path}`, url), {
         method: 'POST',
-        dispatcher: agent,
         signal,
         body,
+        answerMs,
         headers: {
           'content-type': 'application/json',
           authorization: `Bearer ${token()}`,
           [runnerProtocolHeader]: String(runnerProtocol),
           ...headers,
         },
-      });
-      status = answer.statusCode;
-      text = await answer.body.text();
+      }));
     } catch (cause) {
       signal.throwIfAborted();
       throw new ServerUnreachable(`The server at ${url} cannot be reached: ${(cause as Error).message}`, { cause });
@@ -118,6 +110,6 @@ export const connectServer = (url: string, token: () => string): ServerClient =>
       return answer.stored_seq;
     },
     facts: (attempt, token, facts, signal) => json(`/attempts/${attempt}/facts`, FactsAnswer, { token, facts }, signal),
-    close: () => agent.destroy(),
+    close: async () => client.close(),
   };
 };

@@ -7,6 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { programEnv, serverArgs } from '../../src/kernel/programs.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
 export const node = join(root, 'node_modules', '.bin', 'node');
@@ -67,7 +68,7 @@ export const install = async (env: Record<string, string> = {}): Promise<Install
     token: '',
     output: () => printed,
     async start() {
-      const child = spawn(node, [join(root, 'dist/server/main.js')], {
+      const child = spawn(node, [...serverArgs, join(root, 'dist/server/main.js')], {
         cwd: root,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {
@@ -77,7 +78,7 @@ export const install = async (env: Record<string, string> = {}): Promise<Install
           DROVER_HOME: home,
           DROVER_PORT: '0',
           DROVER_LOG_LEVEL: 'warn',
-          NODE_COMPILE_CACHE: join(root, 'dist', '.cache'),
+          ...programEnv(join(root, 'dist')),
           ...env,
         },
       });

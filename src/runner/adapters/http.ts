@@ -3,8 +3,8 @@
  * the service took it; everything after that goes by id. Status codes and sentences of such a service are kept as they
  * came: weak evidence, judged elsewhere.
  */
-import { Agent, request } from 'undici';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
+import { httpClient } from '../http-client.ts';
 import type { Hide } from '../redact.ts';
 
 type Body = Record<string, unknown>;
@@ -43,7 +43,6 @@ const beforeSending = new Set([
   'ENETUNREACH',
   'EHOSTDOWN',
   'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
 ]);
 const connectMs = 5_000;
 /** Asking by id is quick; the request itself may be answered after hours. */
@@ -90,7 +89,7 @@ const requestBody = (claim: ClaimedWork): Body => {
 };
 
 export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide): AgentService => {
-  const agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0 });
+  const client = httpClient({ connectMs });
   const base = baseUrl.replace(/\/+$/, '');
   const id = encodeURIComponent(serviceId(claim));
   const [token] = Object.values(claim.credential?.env ?? {});
@@ -98,17 +97,15 @@ export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide):
     'content-type': 'application/json',
     ...(token ? { authorization: `Bearer ${token}`, 'x-trinity-agent-token': token } : {}),
   };
-  const call = async (method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: Body, timeoutMs = 0) => {
-    const answer = await request(`${base}${path}`, {
+  const call = async (method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: Body, answerMs = 0) => {
+    const { status, text } = await client.ask(`${base}${path}`, {
       method,
-      dispatcher: agent,
       signal,
       headers,
       body: body ? JSON.stringify(body) : null,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
+      answerMs,
     });
-    return { status: answer.statusCode, text: hide(await answer.body.text()) };
+    return { status, text: hide(text) };
   };
 
   const stillRuns = async (signal: AbortSignal): Promise<boolean> => {
@@ -146,6 +143,6 @@ export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide):
     async terminate(reason, signal) {
       await call('POST', `/api/executions/${id}/terminate`, signal, { reason }, askMs);
     },
-    close: () => agent.destroy(),
+    close: async () => client.close(),
   };
 };

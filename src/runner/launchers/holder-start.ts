@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Fault } from '../../contract/errors.ts';
 import { homeHash } from '../../kernel/home-sockets.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
+import { holderArgs } from '../../kernel/programs.ts';
 import { scopePrefix } from './cgroup-place.ts';
 
 /** Ready in 0.1 s as a bundle, 0.4 s from source; a loaded host gets its time. */
@@ -45,11 +46,8 @@ export const userSystemd = (): { run: string; runtimeDir: string } | null => {
   return run !== undefined && existsSync(join(runtimeDir, 'systemd', 'private')) ? { run, runtimeDir } : null;
 };
 
-/** Small heap: it keeps a line per child. 64 MB leave room for a few orders of megabytes at once. */
-const nodeArgs = ['--max-semi-space-size=1', '--max-old-space-size=64', '--no-warnings'];
-
 export const holderCommand = (o: StartHolder, systemd: ReturnType<typeof userSystemd>) => {
-  const node = [process.execPath, ...nodeArgs, o.entry, o.home, o.socket];
+  const node = [process.execPath, ...holderArgs(o.entry), o.entry, o.home, o.socket];
   if (!o.inScope || systemd === null) return { argv: node, env: {} };
   // Delegate: the subtree below the scope belongs to this user, so runs get v2 leaves there. The scope also outlives the
   // unit that the runner may belong to. The unit's name is free again only when the last process has gone.
