@@ -30,8 +30,7 @@ export const layCodexHome = async (claim: Claim, host: AdapterHost): Promise<str
   await makeDir(sessions, host);
   await makeDir(home, host);
   await linkTo(sessions, join(home, 'sessions'));
-  const { id, login } = claim.credential!;
-  if (login !== undefined) await placeLogin(home, id, login, host);
+  await placeLogin(home, claim, host);
   return home;
 };
 

@@ -10,7 +10,7 @@ import { readCodexLogin } from '../../contract/codex-login.ts';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { AdapterHost } from './adapter.ts';
 import { linkTo } from './link-to.ts';
-import { credentialDir, makeDir } from './places.ts';
+import { credentialDir, makeDir, safeName } from './places.ts';
 
 /** Its own directory, which the agent's user may write: the CLI makes its lock there. */
 const dirOf = (home: string, id: string) => join(credentialDir(home, id), 'login');
@@ -26,23 +26,38 @@ export const noteKnownLogin = async (home: string, id: string, login: string): P
   await writeFile(knownOf(home, id), hash(login), { mode: 0o600 });
 };
 
-/** Changed here and not given back yet, of the same account, and newer than what the server lends. */
-const isAhead = (here: string | null, lent: string, known: string | null): boolean => {
-  const [own, theirs] = [here === null ? null : readCodexLogin(here), readCodexLogin(lent)];
-  if (own === null || theirs === null || hash(here!) === known) return false;
-  return own.account === theirs.account && own.refreshedAt > theirs.refreshedAt;
+/** The CLI writes it in place: what is caught between its truncate and its write, some microseconds, is read again. */
+const readWhole = async (file: string): Promise<string | null> => {
+  let text = await readText(file);
+  for (let again = 0; again < 5 && text !== null && readCodexLogin(text) === null; again++) text = await readText(file);
+  return text;
+};
+
+/** Refreshed here since: the claim was handed out before that went back, or it has not gone back yet. Another account never is. */
+const isAhead = (here: string | null, lent: string): boolean => {
+  const own = here === null ? null : readCodexLogin(here);
+  const theirs = readCodexLogin(lent);
+  return own !== null && theirs !== null && own.account === theirs.account && own.refreshedAt > theirs.refreshedAt;
 };
 
 /** Lays the lent login where the CLI looks for it. A copy here that was refreshed after the server's stays. */
-export const placeLogin = async (codexHome: string, id: string, lent: string, host: AdapterHost): Promise<void> => {
+export const placeLogin = async (
+  codexHome: string,
+  { credential, attempt }: Pick<ClaimedWork, 'credential' | 'attempt'>,
+  host: AdapterHost,
+): Promise<void> => {
+  if (credential?.login === undefined) return;
+  const { id, login: lent } = credential;
   const file = fileOf(host.home, id);
   await makeDir(dirOf(host.home, id), host);
-  const here = await readText(file);
-  if (!isAhead(here, lent, await readText(knownOf(host.home, id)))) {
+  const here = await readWhole(file);
+  if (!isAhead(here, lent)) {
     if (here !== lent) {
-      await writeFile(`${file}.new`, lent, { mode: 0o600 });
-      host.ownedByAgent(`${file}.new`);
-      await rename(`${file}.new`, file);
+      // Two runs of one login may begin at once.
+      const fresh = `${file}.${safeName(attempt)}`;
+      await writeFile(fresh, lent, { mode: 0o600 });
+      host.ownedByAgent(fresh);
+      await rename(fresh, file);
     }
     await noteKnownLogin(host.home, id, lent);
   }
@@ -51,7 +66,7 @@ export const placeLogin = async (codexHome: string, id: string, lent: string, ho
 
 /** The login as it stands here now; null when there is none that is whole. */
 const loginHere = async (home: string, id: string): Promise<string | null> => {
-  const text = await readText(fileOf(home, id));
+  const text = await readWhole(fileOf(home, id));
   return text !== null && readCodexLogin(text) !== null ? text : null;
 };
 
