@@ -73,7 +73,7 @@ describe('a wrong call', () => {
     [['ps', '--limit', '10x'], '--limit needs a whole number'],
     [['run', 'a', 'm', '--timeout', '10m'], '--timeout needs a whole number'],
     [['run', 'a', '--unknown'], '--unknown'],
-    [['agent', 'add', 'a', '--adapter', 'clod'], 'claude, command, http'],
+    [['agent', 'add', 'a', '--adapter', 'clod'], 'claude, codex, gemini, command, http'],
     [['agent', 'add', 'a', '--env', 'NOVALUE'], 'NAME=VALUE'],
     [['agent', 'add', 'a', '--adapter', 'claude', '--', 'sh'], '--adapter command'],
     [['agent', 'set', 'a'], 'Nothing to change'],

@@ -15,7 +15,7 @@ const AuthFile = z.object({
   last_refresh: z.string().nullish(),
 });
 
-export interface CodexLogin {
+interface CodexLogin {
   account: string | null;
   /** ms UTC; 0 when the file does not say. */
   refreshedAt: number;

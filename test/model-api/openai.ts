@@ -15,7 +15,7 @@ import { page } from './answer.ts';
 import { type Message, readScript, type Script } from './marker.ts';
 import { json, pause, type Scripted, startScripted } from './scripted.ts';
 
-export interface OpenAiRequest {
+interface OpenAiRequest {
   path: string;
   bearer: string | null;
   account: string | null;

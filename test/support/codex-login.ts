@@ -1,6 +1,6 @@
 /** An auth.json as `codex login` leaves it, with tokens that nobody has signed. */
 
-export interface ChatGptLogin {
+interface ChatGptLogin {
   file: string;
   access: string;
   refresh: string;

@@ -46,7 +46,7 @@ export const providerOf = async (file: string): Promise<string | null> => {
   return null;
 };
 
-export interface ThreadRun {
+interface ThreadRun {
   usage: Usage | null;
   model: string | null;
   context_used: number | null;

@@ -5,7 +5,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { AdapterHost, PackagedCli } from './adapter.ts';
 
-export const findProgram = async (name: string, path: string | undefined, cwd: string): Promise<string | null> => {
+const findProgram = async (name: string, path: string | undefined, cwd: string): Promise<string | null> => {
   if (isAbsolute(name)) return name;
   if (name.includes('/')) return resolve(cwd, name);
   for (const dir of (path ?? '').split(delimiter)) {

@@ -34,6 +34,7 @@ const host = (over: Partial<AdapterHost> = {}): AdapterHost => ({
   env: { PATH: '/nowhere', HOME: join(home, 'someone') },
   claudeBin: '/opt/claude',
   packaged: { gemini: '/pkg/gemini' },
+  callServer: null,
   isolation: 'none',
   ownedByAgent: () => {},
   ...over,
