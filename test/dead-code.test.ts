@@ -6,16 +6,6 @@ import { eachNode, isTest, type Program, programsIn, readProgram } from './suppo
 const toCome: Record<string, string> = {
   'src/outcome/decide.ts park': 'the credential pool: parked until a reset',
   'src/runner/workspace/diff.ts diffOf': 'the diff of a kept tree',
-  ...Object.fromEntries(
-    [
-      'google.ts GoogleRequest',
-      'google.ts startGoogleApi',
-      'openai.ts OpenAiApi',
-      'openai.ts OpenAiRequest',
-      'openai.ts startOpenAiApi',
-      'scripted.ts Asked',
-    ].map((what) => [`test/model-api/${what}: nobody imports it`, 'the adapters of Codex and Gemini']),
-  ),
 };
 
 const name = (file: string, what: string) => `${relative(resolve(), file)} ${what}`;

@@ -311,6 +311,19 @@ describe('signing in', () => {
     expect((await form(fleet, 'username=admin&password=battery%20staple')).statusCode).toBe(200);
   });
 
+  it(verifies('R44')('takes a new password without the old one from the owner’s file alone'), async () => {
+    const own = await openFleet();
+    await setUp(own);
+    const session = await signIn(own);
+    const fresh = { new_password: 'forgotten no more' };
+    const bySession = await as(own, session, 'POST', '/api/password', fresh);
+    expect([bySession.statusCode, bySession.json().detail]).toEqual([401, expect.stringContaining('owner.token')]);
+    expect((await own.api('POST', '/api/password', fresh)).status).toBe(200);
+    expect((await as(own, session, 'GET', '/api/users/me')).statusCode).toBe(401);
+    expect((await form(own, 'username=admin&password=forgotten%20no%20more')).statusCode).toBe(200);
+    await own.end();
+  });
+
   it('counts failures, not successes, and then makes the address wait, also with the right password', async () => {
     const own = await openFleet();
     await setUp(own);

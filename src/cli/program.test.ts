@@ -66,6 +66,20 @@ describe('creds', () => {
   });
 });
 
+describe('password', () => {
+  it('comes on stdin, spaces and all, and is not repeated', async () => {
+    const { asked, env } = await answering(200, { success: true });
+    const r = await cli(['password'], { env, stdin: ' planted one \n' });
+    expect(r.code).toBe(0);
+    expect(asked).toMatchObject([{ method: 'POST', url: '/api/password', body: { new_password: ' planted one ' } }]);
+    expect(r.out + r.err).not.toContain('planted');
+    expect(await cli(['password'], { env, tty: true })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('read -rs'),
+    });
+  });
+});
+
 describe('a wrong call', () => {
   it.each([
     [['frobnicate'], 'frobnicate'],
@@ -73,7 +87,7 @@ describe('a wrong call', () => {
     [['ps', '--limit', '10x'], '--limit needs a whole number'],
     [['run', 'a', 'm', '--timeout', '10m'], '--timeout needs a whole number'],
     [['run', 'a', '--unknown'], '--unknown'],
-    [['agent', 'add', 'a', '--adapter', 'clod'], 'claude, command, http'],
+    [['agent', 'add', 'a', '--adapter', 'clod'], 'claude, codex, gemini, command, http'],
     [['agent', 'add', 'a', '--env', 'NOVALUE'], 'NAME=VALUE'],
     [['agent', 'add', 'a', '--adapter', 'claude', '--', 'sh'], '--adapter command'],
     [['agent', 'set', 'a'], 'Nothing to change'],

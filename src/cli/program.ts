@@ -115,6 +115,13 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
 
   declare(
     program,
+    'password',
+    'a new password for the page, from stdin; the old one is not needed',
+    async () => (await import('./commands/password.ts')).password,
+  );
+
+  declare(
+    program,
     'diagnose [input]',
     'how a run ended, from evidence: a JSONL file, "-", a spool directory, or an id',
     async () => (await import('./commands/diagnose.ts')).diagnose,

@@ -156,6 +156,8 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
         form: { username, password },
         headers,
       }),
+    /** With the token of the owner's file; a session has to name its present password too. */
+    setPassword: (fresh: string) => ask<unknown>('/api/password', { method: 'POST', json: { new_password: fresh } }),
     logout: () => ask<unknown>('/api/logout', { method: 'POST' }),
     me: () => ask<UserBody & { csrf_token?: string }>('/api/users/me'),
     version: () => ask<{ version: string }>('/api/version'),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
-export const adapters = ['claude', 'command', 'http'] as const;
+export const adapters = ['claude', 'codex', 'gemini', 'command', 'http'] as const;
 export const AdapterName = z.enum(adapters);
 export type AdapterName = z.infer<typeof AdapterName>;
 
@@ -30,6 +30,7 @@ export const credentialEnvNames = [
   'CLAUDE_CODE_OAUTH_TOKEN',
   'OPENAI_API_KEY',
   'CODEX_API_KEY',
+  'CODEX_ACCESS_TOKEN',
   'GEMINI_API_KEY',
   'GOOGLE_API_KEY',
   'GOOGLE_APPLICATION_CREDENTIALS',

@@ -31,11 +31,13 @@ export interface CredentialRow {
   created_at: number;
 }
 
-/** Lent for one spawn: what goes into the environment of the process and nowhere else. */
+/** Lent for one spawn: what goes to the CLI, by its environment or its own login file, and nowhere else. */
 export const LentCredential = z.object({
   id: z.string(),
   kind: CredentialKind,
   /** Names and secret values for the environment of the child. */
   env: z.record(z.string(), z.string()),
+  /** Kind `codex_login`: the content of the CLI's auth.json, which it changes when it refreshes the login. */
+  login: z.string().optional(),
 });
 export type LentCredential = z.infer<typeof LentCredential>;

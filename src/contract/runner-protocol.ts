@@ -158,3 +158,10 @@ export const EventsAnswer = z.object({ stored_seq: z.number().int() });
 export const FactsRequest = z.object({ token: z.string(), facts: Facts });
 export const FactsAnswer = z.object({ result: z.enum(['settled', 'replayed', 'late', 'lost']) });
 export type FactsAnswer = z.infer<typeof FactsAnswer>;
+
+/** After a run whose CLI has refreshed its login. Bounded far above an auth.json, which is some KB. */
+export const LoginRequest = z.object({ token: z.string(), login: z.string().max(100_000) });
+export type LoginRequest = z.infer<typeof LoginRequest>;
+/** `older`: the server has a newer one. `foreign`: of another account. `lost`: no such attempt, or its credential is gone. */
+export const LoginAnswer = z.object({ result: z.enum(['kept', 'older', 'foreign', 'lost']) });
+export type LoginAnswer = z.infer<typeof LoginAnswer>;

@@ -26,7 +26,10 @@ describe('lending a credential', () => {
     expect(lend(row('anthropic_api_key', 's2'), box)?.env).toEqual({ ANTHROPIC_API_KEY: 's2' });
     expect(lend(row('gemini_api_key', 's3'), box)?.env).toEqual({ GEMINI_API_KEY: 's3' });
     expect(lend(row('env', 'A=1\n# no\nexport B="two words"'), box)?.env).toEqual({ A: '1', B: 'two words' });
+    expect(lend(row('openai_api_key', 's4'), box)?.env).toEqual({ OPENAI_API_KEY: 's4', CODEX_API_KEY: 's4' });
     expect(lend(row('host_login', null), box)?.env).toEqual({});
+    // A file, which no environment shows.
+    expect(lend(row('codex_login', '{"tokens":{}}'), box)).toMatchObject({ env: {}, login: '{"tokens":{}}' });
     expect(lend(null, box)).toBeNull();
   });
   it('reads .env lines as people write them', () => {

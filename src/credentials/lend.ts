@@ -29,6 +29,7 @@ export const lend = (credential: CredentialRow | null, sealer: Sealer): LentCred
     case 'env':
       return { ...base, env: parseEnvLines(secret) };
     case 'codex_login':
+      return { ...base, env: {}, login: secret };
     case 'host_login':
       return { ...base, env: {} };
     default:

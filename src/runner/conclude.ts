@@ -4,6 +4,7 @@
  * with it. Nothing here decides what anything means.
  */
 import type { Facts } from '../contract/facts.ts';
+import { completeStream } from './adapters/all.ts';
 import type { ExitRecord } from './launchers/launcher.ts';
 import type { Reading } from './reading.ts';
 import { factsOf, type Run } from './run.ts';
@@ -63,6 +64,12 @@ export const conclude = async (
         (error) => ({ ...nothingKept, ...place, keep_error: (error as Error).message }),
       )
     : null;
+  const told = reading.evidence();
+  const stream = await alone(
+    'reading what the CLI wrote down itself',
+    () => completeStream(claim, told, state.started_at, run.parts.adapterHost),
+    () => told,
+  );
   return {
     ...factsOf(run),
     spawn_error: exit?.spawn_error ?? null,
@@ -70,7 +77,7 @@ export const conclude = async (
     signal: exit?.signal ?? null,
     stop,
     memory: torn.memory,
-    stream: reading.evidence(),
+    stream,
     spawned_at: state.started_at,
     ended_at: exit?.at ?? null,
     run_ms: measured.run_ms,

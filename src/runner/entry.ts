@@ -12,6 +12,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { mindHeapSize } from '../kernel/heap-mode.ts';
 import { systemRandom, timeOrderedIds } from '../kernel/ids.ts';
 import { jsonLog } from '../kernel/log.ts';
+import { packagedClis } from './adapters/adapter.ts';
 import { startRunner } from './main.ts';
 
 /** A revoked and renewed key is picked up within this. */
@@ -45,7 +46,9 @@ const main = async () => {
   if (token() === '')
     throw new Fault('not_ready', `No key: set DROVER_RUNNER_TOKEN, or start the server that writes runner.key there.`);
 
-  const packaged = fileURLToPath(new URL('../../node_modules/.bin/claude', import.meta.url));
+  const packaged = packagedClis
+    .map((name) => [name, fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url))] as const)
+    .filter(([, path]) => existsSync(path));
   const runner = await startRunner({
     kernel,
     home: config.home,
@@ -54,7 +57,7 @@ const main = async () => {
     slots: config.runnerSlots,
     agentUser: config.agentUser,
     claudeBin: config.claudeBin,
-    packagedClaude: existsSync(packaged) ? packaged : null,
+    packaged: Object.fromEntries(packaged),
     env: environmentWith(),
   });
   mindHeapSize(clock);

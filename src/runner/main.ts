@@ -40,7 +40,7 @@ export interface RunnerOptions {
   slots: number | null;
   agentUser: string | null;
   claudeBin: string | null;
-  packagedClaude: string | null;
+  packaged: AdapterHost['packaged'];
   /** The environment of this process, from which adapters let an allow-list pass. */
   env: Readonly<Record<string, string | undefined>>;
   logBytes?: number;
@@ -184,7 +184,7 @@ const adapterHost = (
   home: o.home,
   env: user === null ? o.env : { ...o.env, HOME: user.home, USER: user.name, LOGNAME: user.name },
   claudeBin: o.claudeBin,
-  packagedClaude: o.packagedClaude,
+  packaged: o.packaged,
   callServer: { url: o.serverUrl, node: process.execPath, bridge: bridgeEntry() },
   get isolation() {
     return isolation();

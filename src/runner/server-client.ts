@@ -12,6 +12,8 @@ import {
   type ClaimRequest,
   EventsAnswer,
   FactsAnswer,
+  LoginAnswer,
+  type LoginRequest,
   RenewAnswer,
   type RenewRequest,
   runnerProtocol,
@@ -38,6 +40,8 @@ export interface ServerClient {
   /** `entries` are ready JSON lines; the answer is the highest stored sequence number. */
   events(attempt: string, token: string, firstSeq: number, entries: string[], signal: AbortSignal): Promise<number>;
   facts(attempt: string, token: string, facts: Facts, signal: AbortSignal): Promise<FactsAnswer>;
+  /** The login file of the attempt's credential, as its CLI has left it. */
+  login(attempt: string, token: string, login: string, signal: AbortSignal): Promise<LoginAnswer>;
   close(): Promise<void>;
 }
 
@@ -109,6 +113,8 @@ export const connectServer = (url: string, token: () => string): ServerClient =>
       });
       return answer.stored_seq;
     },
+    login: (attempt, token, login, signal) =>
+      json(`/attempts/${attempt}/login`, LoginAnswer, { token, login } satisfies LoginRequest, signal),
     facts: (attempt, token, facts, signal) => json(`/attempts/${attempt}/facts`, FactsAnswer, { token, facts }, signal),
     close: async () => client.close(),
   };

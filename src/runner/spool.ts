@@ -13,7 +13,7 @@ import type { Log } from '../kernel/log.ts';
 import type { Ballast } from './ballast.ts';
 import { readJson, writeDurably, writeWhole } from './durable-file.ts';
 import { Mark } from './marks.ts';
-import { type Hide, marksOf, redactor } from './redact.ts';
+import { type Hide, lentSecrets, marksOf, redactor } from './redact.ts';
 
 /** Delivered attempts kept: enough to look at the last evening of a small fleet. */
 const keptDelivered = 40;
@@ -122,8 +122,8 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
       await write(claim.attempt, 'claim.json', {
         ...claim,
         message: '',
-        credential: credential && { ...credential, env: {} },
-        lent_marks: marksOf(Object.values(credential?.env ?? {}), claim.attempt),
+        credential: credential && { id: credential.id, kind: credential.kind, env: {} },
+        lent_marks: marksOf(lentSecrets(credential), claim.attempt),
       } satisfies SpooledClaim);
       await write(claim.attempt, 'state.json', freshState);
     },

@@ -3,13 +3,13 @@
  * until the server has them. Facts go after the transcript, so that whoever sees the ending can read all of it.
  */
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import type { Facts } from '../contract/facts.ts';
 import type { ClaimedWork } from '../contract/runner-protocol.ts';
+import { tidy } from './adapters/all.ts';
 import { dropLine } from './adapters/call-line.ts';
-import { promptPath } from './adapters/claude.ts';
 import { runAttempt } from './attempt.ts';
 import { type Control, createControl } from './control.ts';
+import { giveBackLogin } from './login.ts';
 import type { RunnerParts } from './parts.ts';
 import { redactor, secretsOf } from './redact.ts';
 import { whileUnreachable } from './retry.ts';
@@ -44,6 +44,11 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
     }
   };
 
+  const tidyUp = (claim: ClaimedWork) =>
+    tidy(claim, parts.adapterHost).catch((error) =>
+      kernel.log.warn('files of a run are left', { attempt: claim.attempt, error }),
+    );
+
   const finish = async (claim: ClaimedWork, facts: Facts, transcript: () => Promise<void>): Promise<void> => {
     await spool.writeFacts(claim.attempt, facts).catch((error) => {
       kernel.log.error('facts are not on disk; they are only in memory until they are delivered', {
@@ -52,11 +57,12 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
       });
     });
     await transcript();
+    await giveBackLogin(claim, parts);
     const answer = await deliver(claim, facts);
     await spool.markDelivered(claim.attempt, answer).catch((error) => {
       kernel.log.warn('a delivery was not noted; the facts will be sent once more', { attempt: claim.attempt, error });
     });
-    await rm(promptPath(parts.adapterHost.home, claim), { force: true });
+    await tidyUp(claim);
     await dropLine(claim, parts.adapterHost.home);
     await parts.ballast.lay();
     await spool.sweep();
@@ -85,6 +91,7 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
           return await finish(claim, end.facts, end.transcript);
         case 'refused':
           kernel.log.info('an attempt was called back before it began', { attempt: claim.attempt, why: end.why });
+          await tidyUp(claim);
           return await spool.remove(claim.attempt);
         case 'left':
           return;

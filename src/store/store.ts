@@ -233,6 +233,8 @@ export interface WriteVerbs extends OperatorWrites {
   delete_agent: [{ id: string; by: string }, { deleted: boolean; cancelled: number }];
   put_credential: [{ credential: CredentialRow }, CredentialRow | Refusal];
   delete_credential: [{ id: string }, { deleted: boolean }];
+  /** The same login, refreshed by its CLI. Not done when the secret is no longer the one of before. */
+  reseal_credential: [{ id: string; before: string; after: string }, { done: boolean }];
   put_setting: [{ key: string; value: string | null }, { ok: true }];
   set_paused: [{ paused: boolean; by: string }, { paused: boolean }];
   create_user: [{ user: UserRow }, UserRow | Refusal];

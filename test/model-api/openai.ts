@@ -15,7 +15,7 @@ import { page } from './answer.ts';
 import { type Message, readScript, type Script } from './marker.ts';
 import { json, pause, type Scripted, startScripted } from './scripted.ts';
 
-export interface OpenAiRequest {
+interface OpenAiRequest {
   path: string;
   bearer: string | null;
   account: string | null;
@@ -227,8 +227,9 @@ export const startOpenAiApi = async (
   const now = options.now ?? Date.now;
   const api = await startScripted<OpenAiRequest>(async ({ path, headers, body }, res, keep) => {
     if (path.startsWith('/oauth/token')) {
-      login.refreshes.push(JSON.parse(body) as Record<string, unknown>);
-      return json(res, login.refresh.status, login.refresh.body);
+      full.refreshes.push(JSON.parse(body) as Record<string, unknown>);
+      const { status, body: answer } = full.refresh;
+      return json(res, status, answer);
     }
     if (!path.startsWith('/v1/responses') || headers.upgrade) return json(res, 404, {});
     const asked = JSON.parse(body) as { model?: string; input?: Item[] };
@@ -245,5 +246,6 @@ export const startOpenAiApi = async (
       return json(res, 401, { error: { message: 'Missing bearer or basic authentication in header' } });
     await respond(res, script, now);
   }, options.port);
-  return Object.assign(api, login);
+  const full: OpenAiApi = Object.assign(api, login);
+  return full;
 };

@@ -12,7 +12,7 @@ export interface Scripted<R> {
   close(): Promise<void>;
 }
 
-export interface Asked {
+interface Asked {
   path: string;
   headers: http.IncomingHttpHeaders;
   body: string;

@@ -46,7 +46,7 @@ export const runnerBench = async (
       slots: 16,
       agentUser: null,
       claudeBin,
-      packagedClaude: null,
+      packaged: Object.fromEntries(['codex', 'gemini'].map((name) => [name, resolve('node_modules/.bin', name)])),
       env: { PATH: process.env.PATH, HOME: home, ANTHROPIC_API_KEY: 'stale-key-of-the-server' },
       stopStepMs: 300,
       ...over,

@@ -15,7 +15,7 @@ import {
 } from '../../src/contract/runner-protocol.ts';
 import type { StopReason } from '../../src/contract/stop-reasons.ts';
 
-type Route = 'claim' | 'begin' | 'renew' | 'events' | 'facts';
+type Route = 'claim' | 'begin' | 'renew' | 'events' | 'facts' | 'login';
 /** What happens to one request: nothing special, the request never arrives, or its answer is lost after it was done. */
 export type Fate = 'passes' | 'request_lost' | 'answer_lost' | '503' | '409';
 
@@ -31,6 +31,8 @@ export interface RunnerServer {
   log(attempt: string): LogEntry[];
   /** Every delivery that arrived, repeats too. */
   facts(attempt: string): Facts[];
+  /** Logins that were given back, in order. */
+  logins: { attempt: string; login: string }[];
   seen: { route: Route; attempt: string | null; token: string | null; at: number }[];
   polls: ClaimRequest[];
   renewals: RenewRequest[];
@@ -83,6 +85,7 @@ export const startRunnerServer = async (): Promise<RunnerServer> => {
     renewed: (attempt) => ({ attempt, state: 'ok' }),
     log: (attempt) => logs.get(attempt) ?? [],
     facts: (attempt) => facts.get(attempt) ?? [],
+    logins: [],
     seen: [],
     polls: [],
     renewals: [],
@@ -143,6 +146,9 @@ export const startRunnerServer = async (): Promise<RunnerServer> => {
         facts.set(attempt, [...all, (JSON.parse(text) as { facts: Facts }).facts]);
         return { result: all.length === 0 ? 'settled' : 'replayed' };
       }
+      case 'login':
+        api.logins.push({ attempt, login: (JSON.parse(text) as { login: string }).login });
+        return { result: 'kept' };
       default:
         return route satisfies never;
     }

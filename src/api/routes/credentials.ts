@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { visibleAgent } from '../../admission/visible.ts';
+import { readCodexLogin } from '../../contract/codex-login.ts';
 import { CredentialKind, type CredentialRow, CredentialState } from '../../contract/credential.ts';
 import { type Refusal, refuse } from '../../contract/errors.ts';
 import type { Principal } from '../../contract/principal.ts';
@@ -28,8 +29,8 @@ import { changeAgent } from './agents.ts';
 const tags = ['Credentials'];
 const NewCredential = z.object({
   name: z.string().trim().min(1).max(200),
-  kind: CredentialKind.exclude(['codex_login']).default('claude_oauth'),
-  /** The secret; for kind `env` lines of NAME=value; for `host_login` left out. */
+  kind: CredentialKind.default('claude_oauth'),
+  /** The secret; for kind `env` lines of NAME=value; for `codex_login` the whole auth.json; for `host_login` left out. */
   token: z.string().max(100_000).nullish(),
   max_parallel: z.number().int().min(1).max(1_000).nullish(),
   pool: z.string().trim().min(1).max(100).nullish(),
@@ -72,6 +73,10 @@ const secretProblem = (kind: CredentialRow['kind'], token: string | null): Refus
     return token === null ? null : no('a host_login has none: it is the login of the host’s own user');
   if (token === null || token === '') return no('is missing');
   if (kind === 'env') return Object.keys(parseEnvLines(token)).length > 0 ? null : no('needs lines of NAME=value');
+  if (kind === 'codex_login')
+    return readCodexLogin(token) === null
+      ? no('is not the auth.json of a ChatGPT login (after `codex login`, the whole file ~/.codex/auth.json)')
+      : null;
   // One line that goes into a header: anything else is a paste gone wrong.
   if (!/^[\x21-\x7e]+$/.test(token)) return no('holds spaces or other characters that no key has');
   const other = kindBySign(token);

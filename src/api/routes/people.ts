@@ -1,4 +1,5 @@
 /** Who am I, who is there, and a new password for oneself. */
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { errors, refuse } from '../../contract/errors.ts';
 import type { Principal } from '../../contract/principal.ts';
@@ -13,7 +14,8 @@ const User = z.object({ username: z.string(), email: z.string().nullable(), role
 const Me = User.extend({ csrf_token: z.string().optional() });
 const Listed = User.extend({ id: z.string(), created_at: z.string().nullable() });
 const NewPassword = z.object({
-  current_password: z.string(),
+  /** Not asked of the token in the owner's file: who has it may do everything, and a forgotten password has a way back. */
+  current_password: z.string().nullish(),
   new_password: z.string(),
   confirm_password: z.string().nullish(),
 });
@@ -28,6 +30,11 @@ const userBody = async (deps: ApiDeps, p: Principal): Promise<z.infer<typeof Use
 };
 
 export const peopleRoutes: RouteModule = (deps) => async (app) => {
+  const byOwnersFile = async (request: FastifyRequest): Promise<boolean> =>
+    (await deps.store.read('keys', {})).some(
+      (k) => k.scope === 'owner' && k.revoked_at === null && k.hash === request.tokenHash,
+    );
+
   app.get(
     '/api/auth/validate',
     {
@@ -87,8 +94,16 @@ export const peopleRoutes: RouteModule = (deps) => async (app) => {
       if (user === null) throw new Refused(refuse('forbidden', errors.forbidden.hint));
       if (user.password_hash === null)
         throw new Refused(refuse('setup_required', errors.setup_required.hint, { detail: 'setup_required' }));
-      if (!(await checkPassword(current, user.password_hash)))
-        throw new Refused(refuse('bad_login', 'The current password is not right.'));
+      const known = current == null ? await byOwnersFile(request) : await checkPassword(current, user.password_hash);
+      if (!known)
+        throw new Refused(
+          refuse(
+            'bad_login',
+            current == null
+              ? 'Send current_password, or sign in with the token in DROVER_HOME/owner.token.'
+              : 'The current password is not right.',
+          ),
+        );
       orRefuse(checkNewPassword(fresh, repeated ?? fresh));
       await commit(deps, 'set_password', {
         user_id: user.id,

@@ -11,6 +11,8 @@ import {
   ClaimRequest,
   FactsRequest,
   LogEntry,
+  LoginAnswer,
+  LoginRequest,
   RenewRequest,
   runnerProtocol,
   runnerProtocolHeader,
@@ -18,6 +20,7 @@ import {
 import { cleanTexts } from '../../contract/text.ts';
 import { begin, renew } from '../../flow/begin.ts';
 import { finish } from '../../flow/finish.ts';
+import { keepLogin } from '../../flow/keep-login.ts';
 import type { Tails } from '../../record/tails.ts';
 import { watchWaitingActive } from '../../record/waiting-active.ts';
 import type { OpenRequests } from '../open-requests.ts';
@@ -117,6 +120,21 @@ export const runnerRoutes =
       },
       (request) =>
         finish(deps, request.params.id, { token: request.body.token, facts: cleanTexts(request.body.facts) }),
+    );
+
+    app.post(
+      '/api/runner/attempts/:id/login',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'The login that was lent, as its CLI has refreshed it; sealed in place of the old one',
+          params: IdParams,
+          body: LoginRequest,
+          response: { 200: LoginAnswer },
+        },
+      },
+      async (request) => orRefuse(await keepLogin(deps, request.params.id, request.body)),
     );
   };
 

@@ -12,8 +12,10 @@ import { serverUrl } from '../connection.ts';
 import { type Context, printJson } from '../context.ts';
 import { type Check, note, ok, problem } from '../doctor/check.ts';
 import {
+  type AgentCli,
+  agentClis,
   askHolder,
-  checkClaude,
+  checkCli,
   checkDisk,
   checkGit,
   checkHolder,
@@ -37,7 +39,7 @@ export const doctor = async (context: Context): Promise<ExitName> => {
     await checkDisk(config.home),
     checkMemory(readMeminfo()),
     await checkGit(),
-    await checkClaude(config.claudeBin, join(context.root, 'node_modules', '.bin', 'claude'), server.needsClaude),
+    ...(await checkClis(context, config.claudeBin, server.needs)),
     checkHolder(holder, server.running > 0),
     ...server.checks,
   ];
@@ -60,8 +62,8 @@ const line = (context: Context, c: Check): string =>
 
 interface Seen {
   checks: Check[];
-  /** Some agent runs Claude Code itself, not a program of its own. */
-  needsClaude: boolean;
+  /** CLIs that some agent runs without naming a program of its own. */
+  needs: Set<AgentCli>;
   running: number;
 }
 
@@ -71,7 +73,7 @@ interface Invariants {
 }
 
 const lookAtServer = async (context: Context): Promise<Seen> => {
-  const none: Seen = { checks: [], needsClaude: false, running: 0 };
+  const none: Seen = { checks: [], needs: new Set(), running: 0 };
   try {
     const { api, url } = context.connection();
     const health = await api.health();
@@ -88,7 +90,7 @@ const lookAtServer = async (context: Context): Promise<Seen> => {
         ...(limits.paused ? [note('fleet', 'paused: nothing new is started', 'drover resume')] : []),
         ...body.checks.map(invariant),
       ],
-      needsClaude: await needsClaude(api, agents),
+      needs: await neededClis(api, agents),
       running: limits.running + limits.waiting,
     };
   } catch (e) {
@@ -122,11 +124,31 @@ const invariant = ({ name, ok: holds, found }: Invariants['checks'][number]): Ch
 /** Lists do not name the program. Agents looked at one by one: the first answer is nearly always among these. */
 const looked = 20;
 
-const needsClaude = async (api: Client, agents: AgentBody[]): Promise<boolean> => {
-  for (const { name } of agents.filter((a) => a.adapter === 'claude').slice(0, looked))
-    if (!(await api.agent(name)).executable) return true;
-  return false;
+const neededClis = async (api: Client, agents: AgentBody[]): Promise<Set<AgentCli>> => {
+  const needed = new Set<AgentCli>();
+  for (const cli of Object.keys(agentClis) as AgentCli[])
+    for (const { name } of agents.filter((a) => a.adapter === cli).slice(0, looked)) {
+      if ((await api.agent(name)).executable) continue;
+      needed.add(cli);
+      break;
+    }
+  return needed;
 };
+
+/** Claude Code always: it is what most come with. The others when an agent needs them. */
+const checkClis = (context: Context, claudeBin: string | null, needs: Set<AgentCli>): Promise<Check[]> =>
+  Promise.all(
+    (Object.keys(agentClis) as AgentCli[])
+      .filter((cli) => cli === 'claude' || needs.has(cli))
+      .map((cli) =>
+        checkCli(
+          cli,
+          cli === 'claude' ? claudeBin : null,
+          join(context.root, 'node_modules', '.bin', cli),
+          needs.has(cli),
+        ),
+      ),
+  );
 
 /** The claim poll is held for 25 s at most: one that was silent for four of them is gone. */
 const silentMs = 100_000;

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askHolder, checkClaude, checkDisk, checkHolder, checkHome, checkMemory, checkNode } from './machine.ts';
+import { askHolder, checkCli, checkDisk, checkHolder, checkHome, checkMemory, checkNode } from './machine.ts';
 
 let dir: string;
 const children: ChildProcess[] = [];
@@ -49,13 +49,13 @@ describe('what the doctor sees of the machine', () => {
 
   it('finds Claude Code where the runner does, and calls it a problem only for agents that need it', async () => {
     const packaged = join(dir, 'claude');
-    expect(await checkClaude(join(dir, 'none'), packaged, true)).toMatchObject({
+    expect(await checkCli('claude', join(dir, 'none'), packaged, true)).toMatchObject({
       state: 'problem',
       found: expect.stringContaining('ENOENT'),
     });
-    expect((await checkClaude(join(dir, 'none'), packaged, false)).state).toBe('note');
+    expect((await checkCli('claude', join(dir, 'none'), packaged, false)).state).toBe('note');
     writeFileSync(packaged, '#!/bin/sh\necho "2.1.332 (Claude Code)"\n', { mode: 0o755 });
-    expect(await checkClaude(packaged, packaged, true)).toMatchObject({
+    expect(await checkCli('claude', packaged, packaged, true)).toMatchObject({
       state: 'ok',
       found: `2.1.332 (Claude Code) (${packaged})`,
     });

@@ -103,25 +103,36 @@ export const checkGit = async (): Promise<Check> => {
   );
 };
 
-/** Claude Code starts in about a second; a cold disk gets its time. */
-const claudeMs = 20_000;
+/** Claude Code and Codex start in about a second, Gemini CLI in two; a cold disk gets its time. */
+const cliMs = 20_000;
+
+/** How each CLI is had. */
+export const agentClis = {
+  claude: 'npm install -g @anthropic-ai/claude-code, or set DROVER_CLAUDE_BIN to its path. drover demo needs none.',
+  codex: 'npm install -g @openai/codex, or name the program with drover agent set NAME --executable.',
+  gemini: 'npm install -g @google/gemini-cli, or name the program with drover agent set NAME --executable.',
+} as const;
+export type AgentCli = keyof typeof agentClis;
 
 /**
  * The same places in the same order as the runner: the configured one, PATH, the one of this tree (there in development).
- * `needed`: an agent of the claude adapter without a program of its own is there.
+ * `needed`: an agent of this adapter without a program of its own is there.
  */
-export const checkClaude = async (bin: string | null, packaged: string, needed: boolean): Promise<Check> => {
-  const places = bin === null ? ['claude', packaged] : [bin];
+export const checkCli = async (
+  name: AgentCli,
+  bin: string | null,
+  packaged: string,
+  needed: boolean,
+): Promise<Check> => {
+  const places = bin === null ? [name, packaged] : [bin];
   let failed = '';
   for (const program of places) {
-    const claude = await versionOf(program, claudeMs);
-    if ('said' in claude) return ok('claude', `${claude.said} (${program})`);
-    failed ||= claude.failed;
+    const cli = await versionOf(program, cliMs);
+    if ('said' in cli) return ok(name, `${cli.said} (${program})`);
+    failed ||= cli.failed;
   }
-  const found = failed === 'ENOENT' ? `${places[0]} was not found (ENOENT)` : `${places[0]} cannot be run (${failed})`;
-  const todo =
-    'npm install -g @anthropic-ai/claude-code, or set DROVER_CLAUDE_BIN to its path. drover demo needs none.';
-  return needed ? problem('claude', found, todo) : note('claude', found, todo);
+  const found = `${places[0]} cannot be run (${failed})`;
+  return needed ? problem(name, found, agentClis[name]) : note(name, found, agentClis[name]);
 };
 
 type HolderState = { alive: true; pid: number; protocol: number } | { alive: false; why: string };

@@ -2,9 +2,12 @@
  * An adapter knows one kind of agent: which program with which arguments and environment is one run of it. It starts
  * nothing. What cannot be run is a value with a reason, never an exception: the agent's sins are facts.
  */
-import type { CliKind, Isolation } from '../../contract/facts.ts';
+import type { CliKind, Isolation, StreamFacts } from '../../contract/facts.ts';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { CallServer } from './call-line.ts';
+
+export const packagedClis = ['claude', 'codex', 'gemini'] as const;
+export type PackagedCli = (typeof packagedClis)[number];
 
 /** What the host offers every run. */
 export interface AdapterHost {
@@ -14,8 +17,8 @@ export interface AdapterHost {
   env: Readonly<Record<string, string | undefined>>;
   /** DROVER_CLAUDE_BIN. */
   claudeBin: string | null;
-  /** The claude that the package brings along in development, used when PATH has none. */
-  packagedClaude: string | null;
+  /** The CLIs that the package brings along in development, by name: used when PATH has none. */
+  packaged: Readonly<Partial<Record<PackagedCli, string>>>;
   /** A process is held by user or container, so that `bypassPermissions` cannot touch the host. */
   isolation: Isolation;
   /** Where agents call other agents; null: they call nobody. */
@@ -37,6 +40,10 @@ export interface PrepareError {
 export interface ProcessAdapter {
   cli: CliKind;
   order(claim: ClaimedWork, cwd: string, host: AdapterHost): Promise<ProcessOrder | PrepareError>;
+  /** What the CLI keeps in files of its own and does not tell in its stream. `since` = the spawn, wall clock ms. */
+  complete?(claim: ClaimedWork, stream: StreamFacts, since: number, host: AdapterHost): Promise<StreamFacts>;
+  /** Takes away what `order` laid outside the directory of the run. */
+  tidy?(claim: ClaimedWork, host: AdapterHost): Promise<void>;
 }
 
 export const cannotPrepare = (code: string, message: string): PrepareError => ({ prepare_error: { code, message } });

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { executionBearer } from '../../contract/principal.ts';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { AdapterHost } from './adapter.ts';
-import { safeName } from './claude-config.ts';
+import { safeName } from './places.ts';
 
 /** What the host offers for it; null: agents of this runner call nobody. */
 export interface CallServer {

@@ -18,7 +18,7 @@ const host = (over: Partial<AdapterHost> = {}): AdapterHost => ({
   home,
   env: { PATH: '/usr/bin:/bin', HOME: '/home/someone' },
   claudeBin: '/opt/claude',
-  packagedClaude: null,
+  packaged: {},
   isolation: 'none',
   callServer: null,
   ownedByAgent: () => {},
@@ -148,7 +148,7 @@ describe('program', () => {
     expect(await program({ executable: './mine' }, {})).toBe(join(home, 'mine'));
     expect(await program({}, {})).toBe('/opt/claude');
     expect(await program({}, { claudeBin: null, env: { PATH: home } })).toBe(join(home, 'claude'));
-    expect(await program({}, { claudeBin: null, env: { PATH: '/nowhere' }, packagedClaude: '/pkg/claude' })).toBe(
+    expect(await program({}, { claudeBin: null, env: { PATH: '/nowhere' }, packaged: { claude: '/pkg/claude' } })).toBe(
       '/pkg/claude',
     );
     expect(await program({}, { claudeBin: null, env: { PATH: '/nowhere' } })).toBe('claude');

@@ -3,14 +3,15 @@
  * 128 KiB and falls to a `pkill -f` of the agent's own). What each switch is for stands beside it; the CLI's events are read
  * by `evidence/`.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { AdapterHost, ProcessAdapter } from './adapter.ts';
 import { claudeMcpConfig } from './call-line.ts';
-import { claudeConfigDir, safeName } from './claude-config.ts';
+import { claudeConfigDir } from './claude-config.ts';
 import { childEnvironment } from './environment.ts';
-import { findProgram } from './find-program.ts';
+import { cliProgram } from './find-program.ts';
+import { instructionsOf, makeDir, runDir } from './places.ts';
 
 const fixedEnv: Record<string, string> = {
   // The operator upgrades the CLI, not a run in the middle of the night.
@@ -46,19 +47,12 @@ const claudeArgv = (
   return argv;
 };
 
-const agentDir = (home: string, agentId: string) => join(home, 'runner', 'agents', safeName(agentId));
-
-export const promptPath = (home: string, claim: Pick<ClaimedWork, 'attempt' | 'agent'>): string =>
-  join(agentDir(home, claim.agent.id), `prompt-${safeName(claim.attempt)}.md`);
-
 /** The agent's instructions and the request's, in a file: together they may be longer than one argument may be. */
 const writePrompt = async (claim: ClaimedWork, host: AdapterHost): Promise<string | null> => {
-  const parts = [claim.agent.custom_instructions, claim.options.system_prompt].filter((t) => t);
-  if (parts.length === 0) return null;
-  const path = promptPath(host.home, claim);
-  await mkdir(agentDir(host.home, claim.agent.id), { recursive: true, mode: 0o700 });
-  host.ownedByAgent(agentDir(host.home, claim.agent.id));
-  await writeFile(path, parts.join('\n\n'), { mode: 0o600 });
+  const text = instructionsOf(claim);
+  if (text === null) return null;
+  const path = join(await makeDir(runDir(host.home, claim), host), 'prompt.md');
+  await writeFile(path, text, { mode: 0o600 });
   host.ownedByAgent(path);
   return path;
 };
@@ -67,7 +61,7 @@ const loginEnv = async ({ agent, credential }: ClaimedWork, host: AdapterHost): 
   // Host login: the CLI's own configuration of this user, as it is.
   if (credential === null || credential.kind === 'host_login') return {};
   return {
-    CLAUDE_CONFIG_DIR: await claudeConfigDir(host.home, credential.id, agent.id, host.ownedByAgent),
+    CLAUDE_CONFIG_DIR: await claudeConfigDir(host, credential.id, agent.id),
     // Seen: a key in the workspace's own .claude/settings.json (env or apiKeyHelper) wins over the lent one. With this the
     // CLI takes login and routing from its environment alone, and still reads the other settings.
     CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST: '1',
@@ -86,10 +80,7 @@ export const claudeAdapter: ProcessAdapter = {
       ...(bypass && asRoot ? { IS_SANDBOX: '1' } : {}),
       ...(await loginEnv(claim, host)),
     });
-    const wanted = agent.executable ?? host.claudeBin ?? 'claude';
-    const found = await findProgram(wanted, env.PATH, cwd);
-    // Not found at all: the spawn then fails with ENOENT and that name, which is what the operator must read.
-    const program = found ?? (wanted === 'claude' ? host.packagedClaude : null) ?? wanted;
+    const program = await cliProgram('claude', host.claudeBin, claim, env.PATH, cwd, host);
     const files = { prompt: await writePrompt(claim, host), mcp: await claudeMcpConfig(claim, host) };
     return { argv: claudeArgv(claim, program, files), env, stdin: claim.message };
   },

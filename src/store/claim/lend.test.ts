@@ -18,6 +18,15 @@ describe('lending', () => {
     expect(lent(claude(), [claimCredential('c', { kind: 'openai_api_key' })])).toEqual({ credential_id: null });
   });
 
+  it(verifies('R38')('lends Codex its plan before its key, Gemini CLI its key, and none of the other’s'), () => {
+    const kinds = ['openai_api_key', 'gemini_api_key', 'codex_login', 'claude_oauth'] as const;
+    const all = kinds.map((kind) => claimCredential(kind, { kind }));
+    expect(lent(claimAgent('a', { adapter: 'codex' }), all)).toEqual({ credential_id: 'codex_login' });
+    expect(lent(claimAgent('a', { adapter: 'codex' }), all.slice(0, 2))).toEqual({ credential_id: 'openai_api_key' });
+    expect(lent(claimAgent('a', { adapter: 'gemini' }), all)).toEqual({ credential_id: 'gemini_api_key' });
+    expect(lent(claimAgent('a', { adapter: 'gemini' }), [all[0]!, all[2]!])).toEqual({ credential_id: null });
+  });
+
   it(verifies('R9')('takes the one used longest ago, the never used one first, within its own cap'), () => {
     const c = [
       claimCredential('new', { last_used_at: 9 }),

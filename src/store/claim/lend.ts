@@ -8,6 +8,8 @@ import { type ClaimAgent, type ClaimCredential, count, type World } from './worl
 /** Kinds an adapter can log in with, dearest last: work crosses to the next kind only where a pool mixes them (R38). */
 const kindsOf: Record<ClaimAgent['adapter'], readonly CredentialKind[]> = {
   claude: ['claude_oauth', 'anthropic_api_key'],
+  codex: ['codex_login', 'openai_api_key'],
+  gemini: ['gemini_api_key'],
   command: [],
   http: [],
 };

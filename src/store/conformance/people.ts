@@ -143,6 +143,10 @@ export const peopleConformance = (open: OpenEngine): void => {
         const written = await engine.write('put_credential', { credential: replaced, now: 1, steady: 1 });
         expect(written.stirred.claimable).toBe(true);
         expect(await read('credentials', {})).toEqual([replaced]);
+        const reseal = (before: string, after: string) => write('reseal_credential', { id: 'c1', before, after });
+        expect(await reseal('b2xk', 'b3RoZXI=')).toEqual({ done: false });
+        expect(await reseal('bmV3', 'cmVmcmVzaGVk')).toEqual({ done: true });
+        expect(await read('credentials', {})).toEqual([{ ...replaced, sealed: 'cmVmcmVzaGVk' }]);
         expect(await write('delete_credential', { id: 'c1' })).toEqual({ deleted: true });
         expect(await write('delete_credential', { id: 'c1' })).toEqual({ deleted: false });
         expect((await read('agent_by_name', { name: 'one' }))!.credential_id).toBeNull();

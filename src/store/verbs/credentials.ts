@@ -50,6 +50,16 @@ export const deleteCredential: WriteVerb<'delete_credential'> = async (tx, { id 
   return { deleted: true };
 };
 
+export const resealCredential: WriteVerb<'reseal_credential'> = async (tx, { id, before, after }) => {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('credentials')
+    .set({ sealed: after })
+    .where('id', '=', id)
+    .where('sealed', '=', before)
+    .executeTakeFirstOrThrow();
+  return { done: Number(numUpdatedRows) === 1 };
+};
+
 export const credentials: ReadVerb<'credentials'> = async (tx) =>
   tx.db.selectFrom('credentials').selectAll().orderBy('name').execute();
 

@@ -14,7 +14,7 @@ import { cancel, clearQueue } from './cancel.ts';
 import { chain } from './chain.ts';
 import { clearChat, session, sessions } from './chat-sessions.ts';
 import { claimNext } from './claim-next.ts';
-import { credentialEvents, credentials, deleteCredential, putCredential } from './credentials.ts';
+import { credentialEvents, credentials, deleteCredential, putCredential, resealCredential } from './credentials.ts';
 import { enqueue } from './enqueue.ts';
 import { eventsAfter } from './event-reads.ts';
 import { execution, executions, executionsWithTexts } from './execution-reads.ts';
@@ -90,6 +90,7 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   delete_runner: deleteRunner,
   keep_clock: keepClock,
   put_credential: putCredential,
+  reseal_credential: resealCredential,
   put_setting: putSetting,
   retain,
   revoke_key: revokeKey,

@@ -51,6 +51,11 @@ export const SignIn = ({ onSignedIn }: { onSignedIn: () => Promise<unknown> }) =
           <button type="submit" className="main" disabled={enter.isPending}>
             {enter.isPending ? 'Signing in…' : 'Sign in'}
           </button>
+          {enter.isError && (
+            <span className="hint">
+              Forgotten? On the host: <code>bin/drover password</code>
+            </span>
+          )}
         </div>
       </form>
     </GateFrame>

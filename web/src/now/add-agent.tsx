@@ -23,11 +23,15 @@ type Draft = typeof empty;
 
 const kinds: [AdapterName, string][] = [
   ['claude', 'Claude Code'],
+  ['codex', 'Codex'],
+  ['gemini', 'Gemini CLI'],
   ['command', 'a command'],
   ['http', 'an HTTP service'],
 ];
 
 const shown = ['name', 'model', 'command', 'base_url', 'workspace', 'resources', 'max_parallel_tasks'];
+
+const hasModel = (adapter: AdapterName): boolean => adapter !== 'command' && adapter !== 'http';
 
 /** Only what was filled in: what is left out gets the server's default. */
 const specOf = (d: Draft): Partial<AgentSpec> & { name: string } => {
@@ -36,7 +40,7 @@ const specOf = (d: Draft): Partial<AgentSpec> & { name: string } => {
   return {
     name: d.name,
     adapter: d.adapter,
-    ...(d.adapter === 'claude' && d.model !== '' && { model: d.model }),
+    ...(hasModel(d.adapter) && d.model !== '' && { model: d.model }),
     ...(argv !== null && { command: argv.words }),
     ...(d.adapter === 'http' && { base_url: d.baseUrl }),
     ...(d.adapter !== 'http' && d.workspace !== '' && { workspace: d.workspace }),
@@ -102,7 +106,7 @@ export const AddAgent = ({ open }: { open: boolean }) => {
             ))}
           </div>
         </fieldset>
-        {draft.adapter === 'claude' && (
+        {hasModel(draft.adapter) && (
           <Field label="Model" hint="Left empty: the default of the CLI." wrong={wrong('model')}>
             {(input) => <input {...input} value={draft.model} onChange={(e) => set({ model: e.target.value })} />}
           </Field>
