@@ -160,6 +160,29 @@ describe('the holder', () => {
     expect(await gone).toEqual([0, null]);
   });
 
+  it(verifies('R2')('obeys an order that came with the order to retire, and stays for it'), async () => {
+    const { child } = await hold();
+    const { ask, raw } = await talk();
+    const made = order('late', 'while [ ! -e go ]; do sleep 0.02; done');
+    raw(`${JSON.stringify({ order: 'retire', ref: 'r' })}\n${JSON.stringify({ ...made, ref: 's' })}\n`);
+    expect(await ask({ order: 'list' })).toMatchObject({ children: [{ id: 'late' }] });
+    expect(await ask({ order: 'retire' })).toMatchObject({ retired: false, children: 1 });
+    writeFileSync(join(home, 'go'), '');
+    await until(() => expect(JSON.parse(readFileSync(made.exit_file, 'utf8')).exit_code).toBe(0));
+    expect(lives(child.pid!)).toBe(true);
+  });
+
+  it(verifies('R2')('stays for another client, whose order may be under way'), async () => {
+    const { child } = await hold();
+    const [one, two] = [await talk(), await talk()];
+    expect(await one.ask({ order: 'retire' })).toMatchObject({ retired: false });
+    expect(await two.ask({ order: 'list' })).toMatchObject({ children: [] });
+    const gone = once(child, 'exit');
+    sockets[0]!.destroy();
+    await until(async () => expect(await two.ask({ order: 'retire' })).toMatchObject({ retired: true }));
+    expect(await gone).toEqual([0, null]);
+  });
+
   it(verifies('R2')('is one: a second leaves, and a dead socket is replaced'), async () => {
     const { child } = await hold();
     const second = await hold();

@@ -4,7 +4,6 @@
  * It speaks JSON lines on a unix socket: `{hello, protocol, pid, boot}` first, then one answer per order (`ref` says to
  * which) and one event per exit. Orders: spawn, signal, list, retire.
  * It imports nothing of ours, decides nothing, keeps no environment and never leaves while it has children.
- *
  *   node holder.js DROVER_HOME SOCKET     says "ready" or "taken" on stdout once, logs on stderr
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -22,7 +21,6 @@ interface Order {
   id: string;
   signal?: NodeJS.Signals;
   group?: boolean;
-  /** From here on: `spawn`. */
   argv: string[];
   cwd: string;
   env: Record<string, string>;
@@ -114,7 +112,6 @@ const start = async (order: Order): Promise<object> => {
     if (pid === undefined) return await new Promise((done) => child.once('error', (e) => done(failed(e))));
     children.set(id, { id, pid, start_time: Number(statOf(pid)[19]), started_at: Date.now() });
     child.on('error', (error) => log('child error', { id, error: String(error) }));
-    // `exit`, not `close`: nothing here waits for streams.
     child.once('exit', (exit_code, signal) => {
       const ending: Ending = { exit_code, signal, at: Date.now(), spawn_error: null };
       write(id, exit_file, ending);
@@ -137,8 +134,11 @@ const obey = async (order: Order): Promise<object> => {
   }
   if (order.order === 'list') return { children: [...children.values()], unwritten: [...unwritten.keys()] };
   if (order.order === 'retire') {
-    if (idle()) setImmediate(leave, 'retired');
-    return { retired: idle(), children: children.size };
+    // Once all that came with it is obeyed: looked at, answered and done in one turn. Another client may have an order under way.
+    await new Promise(setImmediate);
+    const retired = idle() && clients.size === 1;
+    if (retired) process.nextTick(leave, 'retired');
+    return { retired, children: children.size };
   }
   return { error: `unknown order ${JSON.stringify(order.order)}` };
 };
