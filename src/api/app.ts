@@ -5,7 +5,6 @@
  */
 import cookie from '@fastify/cookie';
 import csrf from '@fastify/csrf-protection';
-import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -19,7 +18,7 @@ import { errorHandler, pathOf, presentRefusal } from './errors.ts';
 import { gate, isApiPath } from './gate.ts';
 import { openApiOf, recordRoutes } from './openapi.ts';
 import { problemInWords } from './problem-words.ts';
-import type { ApiDeps, AppDeps } from './route.ts';
+import { type ApiDeps, type AppDeps, formType } from './route.ts';
 import { docsPage } from './routes/docs.ts';
 import { page } from './routes/page.ts';
 import { routes } from './routes.ts';
@@ -62,13 +61,12 @@ export const buildApp = async (given: AppDeps): Promise<FastifyInstance> => {
     if (body.length === 0) return done(null, {});
     parseJson(request, body as string, done);
   });
-  // fetch and others name text/plain for a body of nothing.
-  app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
+  // fetch names text/plain for a body of nothing, `curl -d ''` a form. A form with something in it is for the sign-in alone.
+  app.addContentTypeParser(['text/plain', formType], { parseAs: 'string' }, (_request, body, done) =>
     body.length === 0
       ? done(null, {})
-      : done(Object.assign(new Error('text/plain'), { statusCode: 415, code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' })),
+      : done(Object.assign(new Error('no JSON'), { statusCode: 415, code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' })),
   );
-  await app.register(formbody);
   await app.register(cookie);
   await app.register(csrf, {
     cookieKey: 'drover_csrf',

@@ -119,6 +119,32 @@ describe('the gate', () => {
     expect(answer.statusCode).toBe(422);
   });
 
+  it(verifies('R44')('takes a form at the sign-in alone; every other route says what to send'), async () => {
+    const { paths } = (await fleet.api('GET', '/openapi.json')).body as { paths: Record<string, object> };
+    let asked = 0;
+    for (const [path, methods] of Object.entries(paths))
+      for (const method of Object.keys(methods).filter((m) => m !== 'get')) {
+        if (path === '/token' || path === '/api/token' || path.startsWith('/api/runner/')) continue;
+        const answer = await bare(fleet, method.toUpperCase(), path.replaceAll(/\{[^}]+\}/g, 'x'), {
+          payload: 'name=a&message=b&password=long-enough&confirm_password=long-enough',
+          headers: { authorization: `Bearer ${fleet.owner}`, 'content-type': 'application/x-www-form-urlencoded' },
+        });
+        expect([method, path, answer.statusCode, answer.json().detail]).toEqual([
+          method,
+          path,
+          415,
+          'Send application/json.',
+        ]);
+        asked++;
+      }
+    expect(asked).toBeGreaterThan(40);
+    const nothing = await bare(fleet, 'POST', '/api/fleet/resume', {
+      payload: '',
+      headers: { authorization: `Bearer ${fleet.owner}`, 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(nothing.statusCode).toBe(200);
+  });
+
   it('takes an empty JSON body where no field is required, and a body of another type never', async () => {
     const empty = { authorization: `Bearer ${fleet.owner}`, 'content-type': 'application/json' };
     const paused = await fleet.app.inject({ method: 'POST', url: '/api/fleet/resume', headers: empty, payload: '' });

@@ -86,6 +86,9 @@ export const orNotFound = <T>(value: T | null, what: string): T => {
 /** Of a request from anybody: a password and a name. Parsing seven megabytes holds everybody up for a tenth of a second. */
 export const anonymousBytes = 16 * 1024;
 
+/** Older clients sign in with a form; no other route takes one: a form is what another site's page can send unasked. */
+export const formType = 'application/x-www-form-urlencoded';
+
 export const NameParams = z.object({ name: z.string().max(300) });
 export const IdParams = z.object({ id: z.string().max(300) });
 export const MessageBody = z.object({ message: z.string() });

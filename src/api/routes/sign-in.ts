@@ -3,6 +3,7 @@
  * page) the session becomes an HttpOnly cookie that no script reads, and the answer carries the CSRF token instead.
  * Failed sign-ins are counted per address: above 10 a minute the address waits, so that guessing costs more than it yields.
  */
+import formbody from '@fastify/formbody';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { errors, type Refusal, refuse } from '../../contract/errors.ts';
@@ -10,7 +11,7 @@ import { commit } from '../../record/commit.ts';
 import type { UserRow } from '../../store/rows.ts';
 import { sessionCookie } from '../gate.ts';
 import { checkPassword } from '../passwords.ts';
-import { anonymousBytes, orRefuse, Refused, type RouteModule } from '../route.ts';
+import { anonymousBytes, formType, orRefuse, Refused, type RouteModule } from '../route.ts';
 import { startSession } from '../session.ts';
 import { setupCompleted } from './setup.ts';
 
@@ -59,16 +60,20 @@ export const signInRoutes: RouteModule = (deps) => async (app) => {
     }
   };
 
-  for (const url of ['/token', '/api/token'])
-    app.post(
-      url,
-      {
-        config: { needs: 'anyone' },
-        bodyLimit: anonymousBytes,
-        schema: { tags, summary: 'Sign in (form or JSON)', body: Login, response: { 200: Token } },
-      },
-      token,
-    );
+  await app.register(async (withForms) => {
+    withForms.removeContentTypeParser(formType);
+    await withForms.register(formbody);
+    for (const url of ['/token', '/api/token'])
+      withForms.post(
+        url,
+        {
+          config: { needs: 'anyone' },
+          bodyLimit: anonymousBytes,
+          schema: { tags, summary: 'Sign in (form or JSON)', body: Login, response: { 200: Token } },
+        },
+        token,
+      );
+  });
 
   app.get(
     '/api/auth/mode',
