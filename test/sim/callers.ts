@@ -13,7 +13,7 @@ import type { Proc } from './host.ts';
 import type { Net } from './net.ts';
 import type { Server } from './server.ts';
 
-export interface Asked {
+interface Asked {
   key: string;
   agent: string;
   /** Ids of the executions it was told; more than one would be work done twice. */
@@ -21,7 +21,7 @@ export interface Asked {
   refused: Refusal | null;
   answered: boolean;
 }
-export interface Call {
+interface Call {
   id: string;
   proc: Proc;
   /** How the process heard of its end. */

@@ -17,7 +17,7 @@ import { forget, mayHaveChanged } from '../../src/store/remembered.ts';
 import type { At, ReadVerbs, Store, WriteVerbs } from '../../src/store/store.ts';
 import type { Chance } from './chance.ts';
 
-export type Mood = 'quick' | 'slow' | 'full';
+type Mood = 'quick' | 'slow' | 'full';
 
 interface Asked {
   order: WriteOrder;

@@ -9,7 +9,7 @@ import type { Proc } from './host.ts';
 import { graceS } from './server.ts';
 import type { World } from './world.ts';
 
-export interface Row {
+interface Row {
   id: string;
   agent_name: string;
   status: ExecutionStatus;

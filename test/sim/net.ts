@@ -5,7 +5,7 @@
 import type { Server } from './server.ts';
 
 /** The line broke: whether the question arrived is not known. */
-export class Lost extends Error {}
+class Lost extends Error {}
 
 interface Message {
   about: string;

@@ -16,7 +16,7 @@ export interface Failure {
   what: string;
 }
 
-export interface Played {
+interface Played {
   failure: Failure | null;
   /** What happened, so that a history that does nothing is noticed. */
   count: { executions: number; processes: number; events: number };

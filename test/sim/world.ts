@@ -33,7 +33,7 @@ export interface World {
   settled(): Promise<void>;
 }
 
-export const names = ['a', 'b', 'c'];
+const names = ['a', 'b', 'c'];
 
 /** Every promise that can go on has: no part of the simulated world waits for anything real. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
