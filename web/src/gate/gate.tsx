@@ -1,9 +1,11 @@
 /** Before the page: is the server set up, and who is here? First start, sign in, or the page itself. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { RouterProvider } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import { api, inWords, whoAmI } from '../api.ts';
+import { createPages } from '../app/router.tsx';
 import { keys } from '../live/keys.ts';
-import { NowPage } from '../now/now-page.tsx';
+import { Me } from '../parts/me.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignIn } from './sign-in.tsx';
 
@@ -21,6 +23,7 @@ export const GateFrame = ({ title, children }: { title: string; children: ReactN
 
 export const Gate = () => {
   const queries = useQueryClient();
+  const [router] = useState(createPages);
   const me = useQuery({ queryKey: keys.me, queryFn: whoAmI, refetchInterval: false });
   const setup = useQuery({
     queryKey: keys.setup,
@@ -30,7 +33,12 @@ export const Gate = () => {
   });
   const again = () => queries.invalidateQueries({ queryKey: keys.me });
 
-  if (me.data) return <NowPage me={me.data} />;
+  if (me.data)
+    return (
+      <Me value={me.data}>
+        <RouterProvider router={router} />
+      </Me>
+    );
   const failed = me.data === null ? setup : me;
   if (failed.isError)
     return (

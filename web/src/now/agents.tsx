@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { AgentBody } from '../../../src/client/wire.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
-import { useMayEdit } from '../parts/may-edit.ts';
+import { useMayEdit } from '../parts/me.ts';
 import { say, sayProblem } from '../parts/notices.tsx';
 import { Section } from '../parts/section.tsx';
 import { Occupancy } from '../parts/text.tsx';

@@ -4,7 +4,7 @@ import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
-import { useMayEdit } from '../parts/may-edit.ts';
+import { useMayEdit } from '../parts/me.ts';
 import { say, sayProblem } from '../parts/notices.tsx';
 import { Plain } from '../parts/text.tsx';
 import { headOf } from '../words/plain.ts';

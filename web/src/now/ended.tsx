@@ -2,9 +2,9 @@
 import { useState } from 'react';
 import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { type Cause, causes } from '../../../src/contract/causes.ts';
+import { AgentLink, RunLink } from '../parts/links.tsx';
 import { Section } from '../parts/section.tsx';
 import { Ago, Mark, Plain } from '../parts/text.tsx';
-import { executionHref, useExecutionRoute } from '../route.ts';
 import { below, headOf } from '../words/plain.ts';
 import { attentionInWords } from '../words/reasons.ts';
 import { cost, count, lasted } from '../words/times.ts';
@@ -24,19 +24,18 @@ const evidenceOf = (row: ExecutionBody): string => row.verdict?.evidence[0] ?? r
 
 const EndedRow = ({ row }: { row: ExecutionBody }) => {
   const failed = row.status === 'failed';
-  const current = useExecutionRoute() === row.id;
   const evidence = failed ? headOf(evidenceOf(row), 320) : '';
   const advice = failed ? adviceFor(row) : '';
   const error = failed ? headOf(below(causeTitle(row.cause), row.error), 320) : '';
   return (
-    <li className="row ended" data-status={row.status} aria-current={current}>
+    <li className="row ended" data-status={row.status}>
       <Mark status={row.status} />
-      <span className="agent">{row.agent_name}</span>
+      <AgentLink name={row.agent_name} />
       <div className="line">
-        <a className="open head" href={executionHref(row.id)}>
+        <RunLink className="open head" id={row.id}>
           {failed && <span className="cause">{causeTitle(row.cause)}</span>}
           <Plain text={headOf(row.message) || '(empty message)'} />
-        </a>
+        </RunLink>
         {error !== '' && (
           <div className="said">
             <Plain text={error} />

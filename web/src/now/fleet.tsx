@@ -5,7 +5,7 @@ import type { LimitsBody } from '../../../src/client/wire.ts';
 import { limits as table } from '../../../src/contract/limits.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
-import { useMayEdit } from '../parts/may-edit.ts';
+import { useMayEdit } from '../parts/me.ts';
 import { say, sayProblem } from '../parts/notices.tsx';
 import { Section } from '../parts/section.tsx';
 import { Occupancy } from '../parts/text.tsx';

@@ -7,11 +7,11 @@ import { useState } from 'react';
 import type { OperatorItemBody } from '../../../src/client/wire.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
-import { useMayEdit } from '../parts/may-edit.ts';
+import { RunLink } from '../parts/links.tsx';
+import { useMayEdit } from '../parts/me.ts';
 import { sayProblem } from '../parts/notices.tsx';
 import { Section } from '../parts/section.tsx';
 import { Ago, Plain } from '../parts/text.tsx';
-import { executionHref } from '../route.ts';
 import { headOf } from '../words/plain.ts';
 import { count } from '../words/times.ts';
 import { AnswerBox } from './answer-box.tsx';
@@ -43,9 +43,9 @@ const Item = ({ item }: { item: OperatorItemBody }) => {
         {!alert && item.agent_name !== null && <span>{item.agent_name}</span>}
         <Ago at={item.last_at} />
         {item.execution_id !== null && (
-          <a className="link" href={executionHref(item.execution_id)}>
+          <RunLink id={item.execution_id}>
             the run<span className="hidden-label"> of {item.agent_name}</span>
-          </a>
+          </RunLink>
         )}
       </div>
       {mayEdit && !alert && <AnswerBox item={item} />}

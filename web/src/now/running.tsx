@@ -1,8 +1,8 @@
 /** What runs, and what waits inside for another agent: since when, at what, in which tool. */
 import type { ExecutionBody } from '../../../src/client/wire.ts';
+import { AgentLink, RunLink } from '../parts/links.tsx';
 import { Section } from '../parts/section.tsx';
 import { Mark, Plain, Since } from '../parts/text.tsx';
-import { executionHref, useExecutionRoute } from '../route.ts';
 import { headOf } from '../words/plain.ts';
 import { plural } from '../words/times.ts';
 import { CancelButton } from './cancel.tsx';
@@ -13,14 +13,13 @@ const toolsAsked = 24;
 
 const RunningRow = ({ row, askTool }: { row: ExecutionBody; askTool: boolean }) => {
   const tool = useActiveTool(row, askTool);
-  const current = useExecutionRoute() === row.id;
   return (
-    <li className="row" aria-current={current}>
+    <li className="row">
       <Mark status={row.status} />
-      <span className="agent">{row.agent_name}</span>
-      <a className="open head" href={executionHref(row.id)}>
+      <AgentLink name={row.agent_name} />
+      <RunLink className="open head" id={row.id}>
         <Plain text={headOf(row.message) || '(empty message)'} />
-      </a>
+      </RunLink>
       <span className="chips">
         {row.status === 'waiting' && <span className="chip">waits for another agent</span>}
         {row.silent && <span className="chip flag">runner silent</span>}

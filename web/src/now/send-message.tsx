@@ -1,14 +1,15 @@
 /** Gives an agent work: a task of its own, or a turn of its chat. The page gets the id at once and shows the run. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, inWords, write } from '../api.ts';
 import { Field } from '../parts/field.tsx';
 import { Section } from '../parts/section.tsx';
-import { openExecution } from '../route.ts';
 import { useAgents } from './data.ts';
 
 export const SendMessage = () => {
   const queries = useQueryClient();
+  const go = useNavigate();
   const agents = useAgents();
   const names = (agents.data ?? []).map((a) => a.name).sort((a, b) => a.localeCompare(b));
   const [agent, setAgent] = useState('');
@@ -30,7 +31,7 @@ export const SendMessage = () => {
     onSuccess: ({ execution_id }) => {
       setMessage('');
       void queries.invalidateQueries({ queryKey: ['executions'] });
-      if (execution_id !== null) openExecution(execution_id);
+      if (execution_id !== null) void go({ to: '/executions/$id', params: { id: execution_id } });
     },
   });
   if (names.length === 0) return null;

@@ -2,34 +2,36 @@
 import { useState } from 'react';
 import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { useNow } from '../clock.ts';
+import { AgentLink, RunLink } from '../parts/links.tsx';
 import { Section } from '../parts/section.tsx';
 import { Mark, Plain, Since } from '../parts/text.tsx';
-import { executionHref, useExecutionRoute } from '../route.ts';
 import { headOf } from '../words/plain.ts';
 import { placeInWords, reasonInWords } from '../words/reasons.ts';
 import { count } from '../words/times.ts';
+import { useZone } from '../zone.ts';
 import { CancelButton } from './cancel.tsx';
 import { useCaps, useLimits, useQueued } from './data.ts';
 
 export const Reason = ({ row }: { row: ExecutionBody }) => {
   const caps = useCaps();
   const now = useNow();
+  const zone = useZone();
   if (row.wait === null) return <>Its reason is read with the next change</>;
   return (
     <>
-      <b>{reasonInWords(row.wait, caps(row.agent_name), now)}</b> · {placeInWords(row.wait)}
+      <b>{reasonInWords(row.wait, caps(row.agent_name), now, zone)}</b> · {placeInWords(row.wait)}
       {row.class === 'batch' ? ' · batch' : ''}
     </>
   );
 };
 
 const WaitingRow = ({ row }: { row: ExecutionBody }) => (
-  <li className="row waits" aria-current={useExecutionRoute() === row.id}>
+  <li className="row waits">
     <Mark status={row.status} />
-    <span className="agent">{row.agent_name}</span>
-    <a className="open head" href={executionHref(row.id)}>
+    <AgentLink name={row.agent_name} />
+    <RunLink className="open head" id={row.id}>
       <Plain text={headOf(row.message) || '(empty message)'} />
-    </a>
+    </RunLink>
     <span className="chips">{(row.attempt ?? 0) > 0 && <span className="chip">after attempt {row.attempt}</span>}</span>
     <span className="time">
       <Since at={row.queued_at} />

@@ -1,6 +1,6 @@
 /** A command to type, with a button that copies it. Where the browser gives no clipboard (plain HTTP), it selects the text. */
 import { useRef, useState } from 'react';
-import { Icon } from './text.tsx';
+import { Icon } from './icon.tsx';
 
 export const Command = ({ text }: { text: string }) => {
   const code = useRef<HTMLElement>(null);

@@ -1,39 +1,6 @@
-/** Asks before something that is felt: a native modal dialog, so that focus, Escape and the rest behave as people know it. */
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-
-const Confirm = (props: {
-  title: string;
-  children: ReactNode;
-  action: string;
-  danger?: boolean;
-  onConfirm: () => void;
-  onClose: () => void;
-}) => {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const title = useId();
-  useEffect(() => dialog.current?.showModal(), []);
-  return (
-    <dialog ref={dialog} aria-labelledby={title} onClose={props.onClose}>
-      <h2 id={title}>{props.title}</h2>
-      {props.children}
-      <div className="dialog-actions">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Back
-        </button>
-        <button
-          type="button"
-          className={props.danger ? 'danger' : 'main'}
-          onClick={() => {
-            dialog.current?.close();
-            props.onConfirm();
-          }}
-        >
-          {props.action}
-        </button>
-      </div>
-    </dialog>
-  );
-};
+/** Asks before something that is felt, and names what will happen on the button that does it. */
+import { type ReactNode, useState } from 'react';
+import { Modal } from './modal.tsx';
 
 /** A button whose action is asked about first. */
 export const ConfirmButton = (props: {
@@ -53,15 +20,24 @@ export const ConfirmButton = (props: {
         {props.label}
       </button>
       {asking && (
-        <Confirm
-          title={props.title}
-          action={props.action}
-          danger={props.danger}
-          onConfirm={props.onConfirm}
-          onClose={() => setAsking(false)}
-        >
+        <Modal title={props.title} onClose={() => setAsking(false)}>
           {props.about}
-        </Confirm>
+          <div className="dialog-actions">
+            <button type="button" onClick={() => setAsking(false)}>
+              Back
+            </button>
+            <button
+              type="button"
+              className={props.danger ? 'danger' : 'main'}
+              onClick={() => {
+                setAsking(false);
+                props.onConfirm();
+              }}
+            >
+              {props.action}
+            </button>
+          </div>
+        </Modal>
       )}
     </>
   );

@@ -1,7 +1,7 @@
 /** What just happened, said once at the foot of the page and to screen readers. Errors stay until they are put away. */
 import { useEffect, useSyncExternalStore } from 'react';
 import { inWords } from '../api.ts';
-import { Icon } from './text.tsx';
+import { Icon } from './icon.tsx';
 
 interface Notice {
   id: number;

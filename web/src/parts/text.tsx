@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 import type { ExecutionStatus } from '../../../src/contract/execution.ts';
 import { useNow } from '../clock.ts';
 import { plainText } from '../words/plain.ts';
-import { ago, clockTime, msOf, span } from '../words/times.ts';
+import { ago, exactTime, msOf, span } from '../words/times.ts';
+import { useZone } from '../zone.ts';
 
 /** The only way in which text of an agent reaches the page: cleaned, as a text node, its direction kept to itself. */
 export const Plain = ({ text, block = false }: { text: string; block?: boolean }) => (
@@ -12,14 +13,24 @@ export const Plain = ({ text, block = false }: { text: string; block?: boolean }
 
 export const Since = ({ at }: { at: string | null | undefined }) => {
   const now = useNow();
+  const zone = useZone();
   const then = msOf(at);
-  return <time title={clockTime(then, now)}>{then === null ? span(null) : span(now - then)}</time>;
+  return (
+    <time dateTime={at ?? undefined} title={exactTime(then, zone)}>
+      {then === null ? span(null) : span(now - then)}
+    </time>
+  );
 };
 
 export const Ago = ({ at }: { at: string | null | undefined }) => {
   const now = useNow();
+  const zone = useZone();
   const then = msOf(at);
-  return <time title={clockTime(then, now)}>{ago(then, now)}</time>;
+  return (
+    <time dateTime={at ?? undefined} title={exactTime(then, zone)}>
+      {ago(then, now)}
+    </time>
+  );
 };
 
 const names: Record<ExecutionStatus, string> = {
@@ -89,24 +100,3 @@ export const Occupancy = (use: Use) =>
       ))}
     </div>
   );
-
-const icons = {
-  pause: <path d="M4.5 3v8M9.5 3v8" />,
-  play: <path d="M4 2.5l7 4.5-7 4.5z" />,
-  close: <path d="M3 3l8 8M11 3l-8 8" />,
-  copy: <path d="M5 5h6.5v6.5H5zM9 2.5H2.5V9" />,
-  done: <path d="M2.5 7.5l3 3 6-7" />,
-  sun: (
-    <>
-      <circle cx="7" cy="7" r="2.6" />
-      <path d="M7 1v1.4M7 11.6V13M1 7h1.4M11.6 7H13M2.8 2.8l1 1M10.2 10.2l1 1M11.2 2.8l-1 1M3.8 10.2l-1 1" />
-    </>
-  ),
-  moon: <path d="M11.5 8.6A5 5 0 015.4 2.5a5 5 0 106.1 6.1z" />,
-  system: <path d="M1.5 2.5h11v7h-11zM5 12h4" />,
-};
-export const Icon = ({ name }: { name: keyof typeof icons }) => (
-  <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">
-    {icons[name]}
-  </svg>
-);

@@ -1,8 +1,8 @@
 /** What was measured of a run: times, money, tokens, memory against its limit, the work that was kept. A dash is "not known". */
 import type { ReactNode } from 'react';
 import type { AttemptBody, ExecutionBody } from '../../../src/client/wire.ts';
+import { RunLink } from '../parts/links.tsx';
 import { Plain, Since, Track } from '../parts/text.tsx';
-import { executionHref } from '../route.ts';
 import { bytes, cost, count, lasted, notKnown, span } from '../words/times.ts';
 
 const Figure = ({ name, children, wide }: { name: string; children: ReactNode; wide?: boolean }) => (
@@ -100,9 +100,9 @@ export const Figures = ({ row }: { row: ExecutionBody }) => {
         {last?.workspace && <Work work={last.workspace} />}
         {row.parent_execution_id && (
           <Figure name="Called by" wide>
-            <a className="link mono" href={executionHref(row.parent_execution_id)}>
+            <RunLink className="link mono" id={row.parent_execution_id}>
               {row.parent_execution_id}
-            </a>
+            </RunLink>
           </Figure>
         )}
       </dl>

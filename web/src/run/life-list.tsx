@@ -3,19 +3,21 @@ import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { now } from '../clock.ts';
 import { causeTitle } from '../now/ended.tsx';
 import { Plain } from '../parts/text.tsx';
-import { clockTime } from '../words/times.ts';
+import { clockTime, exactTime } from '../words/times.ts';
+import { useZone } from '../zone.ts';
 import { lifeOf } from './life.ts';
 
 export const Life = ({ row }: { row: ExecutionBody }) => {
   const today = now();
+  const zone = useZone();
   return (
     <section className="part" aria-label="Life">
       <h3>Life</h3>
       <ol className="life">
-        {lifeOf(row, causeTitle).map((m) => (
+        {lifeOf(row, causeTitle, zone).map((m) => (
           <li key={`${m.at} ${m.what}`} data-tone={m.tone}>
-            <time dateTime={new Date(m.at).toISOString()} title={new Date(m.at).toISOString()}>
-              {clockTime(m.at, today)}
+            <time dateTime={new Date(m.at).toISOString()} title={exactTime(m.at, zone)}>
+              {clockTime(m.at, today, zone)}
             </time>
             <span className="what">
               {m.what}

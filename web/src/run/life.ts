@@ -12,7 +12,7 @@ interface Moment {
 
 const ended: Record<string, Moment['tone']> = { success: 'good', failed: 'bad' };
 
-export const lifeOf = (row: ExecutionBody, titleOf: (cause: Cause | null) => string): Moment[] => {
+export const lifeOf = (row: ExecutionBody, titleOf: (cause: Cause | null) => string, zone?: string): Moment[] => {
   const moments: Moment[] = [];
   const add = (at: string | null | undefined, tone: Moment['tone'], what: string, more = '') => {
     const ms = msOf(at);
@@ -21,7 +21,7 @@ export const lifeOf = (row: ExecutionBody, titleOf: (cause: Cause | null) => str
   add(row.queued_at, 'wait', 'Queued', byWhom[row.triggered_by] ?? row.triggered_by);
   const attempts = row.attempts ?? [];
   const several = attempts.length > 1;
-  for (const a of attempts) ofAttempt(a, several, add, titleOf);
+  for (const a of attempts) ofAttempt(a, several, add, titleOf, zone);
   add(row.cancel_requested_at, 'plain', 'Cancel asked for');
   const own = row.duration_ms === null ? '' : `ran ${lasted(row.duration_ms)}`;
   const waited = row.queued_ms === null || row.queued_ms === undefined ? '' : `waited ${span(row.queued_ms)}`;
@@ -37,7 +37,13 @@ export const lifeOf = (row: ExecutionBody, titleOf: (cause: Cause | null) => str
 
 type Add = (at: string | null | undefined, tone: Moment['tone'], what: string, more?: string) => void;
 
-const ofAttempt = (a: AttemptBody, several: boolean, add: Add, titleOf: (cause: Cause | null) => string) => {
+const ofAttempt = (
+  a: AttemptBody,
+  several: boolean,
+  add: Add,
+  titleOf: (cause: Cause | null) => string,
+  zone: string | undefined,
+) => {
   const name = several ? `Attempt ${a.number}` : '';
   add(
     a.claimed_at,
@@ -61,7 +67,7 @@ const ofAttempt = (a: AttemptBody, several: boolean, add: Add, titleOf: (cause: 
       a.ended_at,
       'wait',
       `${name} parked: ${titleOf(a.verdict?.cause ?? null)}`.trim(),
-      `until ${clockTime(decision.until, decision.until)}: ${decision.why}`,
+      `until ${clockTime(decision.until, decision.until, zone)}: ${decision.why}`,
     );
 };
 

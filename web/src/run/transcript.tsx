@@ -70,13 +70,12 @@ export const Transcript = ({ row }: { row: ExecutionBody }) => {
   const end = useRef<HTMLDivElement>(null);
   const follows = useRef(false);
   useEffect(() => {
-    const body = end.current?.closest('.body');
-    if (!body) return;
+    const body = document.documentElement;
     const look = () => {
       follows.current = body.scrollTop > 0 && body.scrollHeight - body.scrollTop - body.clientHeight < 60;
     };
-    body.addEventListener('scroll', look, { passive: true });
-    return () => body.removeEventListener('scroll', look);
+    addEventListener('scroll', look, { passive: true });
+    return () => removeEventListener('scroll', look);
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves when blocks come, and only then
   useLayoutEffect(() => {

@@ -38,13 +38,18 @@ const sentences: Record<WaitReason, (c: Caps) => string> = {
   turn: () => 'Nothing binds: it goes in its turn',
 };
 
-export const reasonInWords = (wait: Pick<WaitBody, 'reason' | 'until'>, caps: Caps, now: number): string => {
+export const reasonInWords = (
+  wait: Pick<WaitBody, 'reason' | 'until'>,
+  caps: Caps,
+  now: number,
+  zone?: string,
+): string => {
   const sentence = sentences[wait.reason]?.(caps) ?? wait.reason;
   const until = msOf(wait.until);
   if (until === null) return sentence;
   const left = until - now;
   if (wait.reason === 'not_before') return left > 0 ? `${sentence} in ${span(left)}` : `${sentence} is due`;
-  return `${sentence} until ${clockTime(until, now)}`;
+  return `${sentence} until ${clockTime(until, now, zone)}`;
 };
 
 /** `next in its lane`, `3rd in its lane, 2 lanes ahead`. */

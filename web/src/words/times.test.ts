@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ago, bytes, clockTime, cost, count, lasted, msOf, plural, span } from './times.ts';
+import { ago, bytes, clockTime, cost, count, exactTime, lasted, msOf, plural, span } from './times.ts';
 
 describe('times in words', () => {
   it('gives two units at most and never rounds up', () => {
@@ -43,6 +43,15 @@ describe('times in words', () => {
     const noon = new Date(2026, 10, 30, 12, 0, 5).getTime();
     expect(clockTime(noon, noon + 60_000)).toBe('12:00:05');
     expect(clockTime(noon, noon + 86_400_000)).toBe('2026-11-30 12:00:05');
+  });
+
+  it('writes a moment in the zone that was chosen, its day too', () => {
+    const at = Date.UTC(2026, 10, 30, 23, 30, 0);
+    expect(clockTime(at, at, 'UTC')).toBe('23:30:00');
+    expect(clockTime(at, at - 3_600_000, 'Europe/Berlin')).toBe('00:30:00');
+    expect(clockTime(at, at - 2 * 3_600_000, 'Europe/Berlin')).toBe('2026-12-01 00:30:00');
+    expect(exactTime(at, 'Asia/Tokyo')).toBe('2026-12-01 08:30:00 Asia/Tokyo');
+    expect(exactTime(null, 'UTC')).toBe('not known');
   });
 });
 

@@ -38,13 +38,32 @@ export const ago = (then: number | null, now: number): string => {
   return `${Math.floor(t / d)}d ago`;
 };
 
+const formats = new Map<string | undefined, Intl.DateTimeFormat>();
+
+/** Year, month, day and the time of day of a moment in a zone; without one, in that of the browser. */
+const partsOf = (at: number, zone: string | undefined): { day: string; time: string } => {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    // The Swedish way of writing a moment is `2026-11-30 12:00:05`.
+    format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone: zone });
+    formats.set(zone, format);
+  }
+  const [day, time] = format.format(at).split(' ');
+  return { day: day!, time: time! };
+};
+
 /** The clock of the reader; with the day when it is not today. */
-export const clockTime = (at: number | null, now: number): string => {
+export const clockTime = (at: number | null, now: number, zone?: string): string => {
   if (at === null) return notKnown;
-  const [a, b] = [new Date(at), new Date(now)];
-  const time = `${two(a.getHours())}:${two(a.getMinutes())}:${two(a.getSeconds())}`;
-  if (a.toDateString() === b.toDateString()) return time;
-  return `${a.getFullYear()}-${two(a.getMonth() + 1)}-${two(a.getDate())} ${time}`;
+  const { day, time } = partsOf(at, zone);
+  return day === partsOf(now, zone).day ? time : `${day} ${time}`;
+};
+
+/** All that is known of a moment: `2026-11-30 12:00:05 Europe/Berlin`. */
+export const exactTime = (at: number | null, zone: string): string => {
+  if (at === null) return 'not known';
+  const { day, time } = partsOf(at, zone);
+  return `${day} ${time} ${zone}`;
 };
 
 export const bytes = (n: number | null | undefined): string => {

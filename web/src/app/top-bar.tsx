@@ -1,17 +1,15 @@
-/** The top of the page: the state of the fleet in one line, pause and resume, the line to the server, theme, sign out. */
+/** The top of every page: the state of the fleet in one line, the line to the server, the palette, pause and resume, the person. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
-import type { UserBody } from '../../../src/client/wire.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
 import type { LineState } from '../live/live.ts';
+import { useLimits } from '../now/data.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
-import { useMayEdit } from '../parts/may-edit.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useMayEdit } from '../parts/me.ts';
 import { say, sayProblem } from '../parts/notices.tsx';
-import { Icon } from '../parts/text.tsx';
-import { themes, useTheme } from '../theme.ts';
 import { count } from '../words/times.ts';
-import { useLimits } from './data.ts';
+import { UserMenu } from './user-menu.tsx';
 
 const lineWords = { connecting: 'Connecting', up: 'Live', down: 'Reconnecting' } as const;
 
@@ -60,43 +58,20 @@ const PauseButton = () => {
   );
 };
 
-const themeIcons = { system: 'system', light: 'sun', dark: 'moon' } as const;
+/** Opens the palette; shows its key to who has a keyboard. */
+const FindButton = ({ onFind }: { onFind: () => void }) => (
+  <button type="button" className="find" onClick={onFind}>
+    <Icon name="search" />
+    <span className="wide-only">Go to, find, do…</span>
+    <span className="hidden-label">Command palette</span>
+    <kbd className="wide-only">{/mac|iphone|ipad/i.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
+  </button>
+);
 
-const ThemeButton = () => {
-  const [theme, setTheme] = useTheme();
-  const next = themes[(themes.indexOf(theme) + 1) % themes.length]!;
-  return (
-    <button type="button" className="quiet" onClick={() => setTheme(next)} title={`Theme: ${theme}`}>
-      <Icon name={themeIcons[theme]} />
-      <span className="hidden-label">
-        Theme: {theme}. Change to {next}
-      </span>
-    </button>
-  );
-};
-
-export const TopBar = ({ me, line }: { me: UserBody; line: LineState }) => {
-  const queries = useQueryClient();
+export const TopBar = (props: { line: LineState; onFind: () => void; onKeys: () => void; onZone: () => void }) => {
   const { data: limits } = useLimits();
-  const inTab =
-    limits === undefined ? '' : limits.paused ? 'paused' : `${limits.running} running, ${limits.queued} waiting`;
-  useEffect(() => {
-    document.title = inTab === '' ? 'Drover' : `${inTab} · Drover`;
-  }, [inTab]);
-  const leave = useMutation({
-    mutationFn: () => write(() => api.logout()),
-    onSuccess: () => {
-      queries.clear();
-      location.reload();
-    },
-    onError: sayProblem,
-  });
   return (
     <header className="top">
-      <h1>
-        <img src="/icon.svg" alt="" />
-        Drover
-      </h1>
       {limits !== undefined && (
         <p className="fleet-line">
           {limits.paused && <span className="chip flag">paused</span>}
@@ -114,12 +89,10 @@ export const TopBar = ({ me, line }: { me: UserBody; line: LineState }) => {
         </p>
       )}
       <div className="actions">
-        <LineMark line={line} />
+        <LineMark line={props.line} />
+        <FindButton onFind={props.onFind} />
         {useMayEdit() && <PauseButton />}
-        <ThemeButton />
-        <button type="button" className="quiet" onClick={() => leave.mutate()} title={`Signed in as ${me.username}`}>
-          Sign out
-        </button>
+        <UserMenu onKeys={props.onKeys} onZone={props.onZone} />
       </div>
     </header>
   );

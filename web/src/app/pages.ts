@@ -1,0 +1,29 @@
+/**
+ * Every page, in the order of the navigation. A page is one file in pages/ that exports `Page`; its line here gives it an address,
+ * a place in the navigation, a name in the palette and a key after `g`. Its code is loaded when it is first opened (or hovered).
+ */
+import type { ComponentType } from 'react';
+import type { IconName } from '../parts/icon.tsx';
+
+interface PageEntry {
+  path: string;
+  /** Null: reached from another page, not from the navigation. */
+  nav: { label: string; icon: IconName; group: 'work' | 'set-up'; key: string; counts?: 'queued' | 'inbox' } | null;
+  title: string;
+  load: () => Promise<{ Page: ComponentType }>;
+}
+
+export const pages: readonly PageEntry[] = [
+  {
+    path: '/',
+    title: 'Now',
+    nav: { label: 'Now', icon: 'now', group: 'work', key: 'n' },
+    load: () => import('../pages/now.tsx'),
+  },
+  {
+    path: '/executions/$id',
+    title: 'Execution',
+    nav: null,
+    load: () => import('../pages/execution.tsx'),
+  },
+];

@@ -1,0 +1,46 @@
+/**
+ * What stands around every page: navigation, top bar, the banner that says in words what holds the fleet, palette and keys. It
+ * keeps the one line to the server open, and puts the focus where a reader goes on after each change of page.
+ */
+import { useQueryClient } from '@tanstack/react-query';
+import { Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useLive } from '../live/live.ts';
+import { Held } from '../now/held.tsx';
+import { PhoneNav, SideNav } from './nav.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** Back from a run to its row, if it is still there; else at the head of the new page. */
+const useFocusAfterMove = () => {
+  const { pathname } = useLocation();
+  const before = useRef(pathname);
+  useEffect(() => {
+    const from = before.current;
+    if (from === pathname) return;
+    before.current = pathname;
+    const main = document.getElementById('work');
+    const origin = main?.querySelector<HTMLElement>(`a[href="${CSS.escape(from)}"]`);
+    (origin ?? main?.querySelector<HTMLElement>('h1') ?? main)?.focus({ preventScroll: true });
+  }, [pathname]);
+};
+
+export const Shell = () => {
+  const line = useLive(useQueryClient());
+  useFocusAfterMove();
+  return (
+    <div className="shell">
+      <button type="button" className="skip" onClick={() => document.getElementById('work')?.focus()}>
+        To the work
+      </button>
+      <SideNav />
+      <div className="shell-page">
+        <TopBar line={line} onFind={() => {}} onKeys={() => {}} onZone={() => {}} />
+        <Held />
+        <main className="work" id="work" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+      <PhoneNav />
+    </div>
+  );
+};

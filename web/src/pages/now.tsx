@@ -1,0 +1,42 @@
+/** The page "Now": what needs a person, what runs, what waits and why, how the last ones ended; beside it the fleet. */
+import { Agents } from '../now/agents.tsx';
+import { useAgents, useEnded } from '../now/data.ts';
+import { Empty } from '../now/empty.tsx';
+import { Ended } from '../now/ended.tsx';
+import { Fleet } from '../now/fleet.tsx';
+import { OperatorItems } from '../now/operator-items.tsx';
+import { Running } from '../now/running.tsx';
+import { SendMessage } from '../now/send-message.tsx';
+import { Waiting } from '../now/waiting.tsx';
+import { useMayEdit } from '../parts/me.ts';
+import { PageHead } from '../parts/page-head.tsx';
+
+export const Page = () => {
+  const agents = useAgents();
+  const ended = useEnded();
+  const mayEdit = useMayEdit();
+  const fresh = agents.data?.length === 0 && (ended.data?.length ?? 0) === 0;
+  return (
+    <>
+      <PageHead title="Now" />
+      <div className="columns">
+        <div className="column">
+          {fresh && <Empty />}
+          <OperatorItems />
+          {!fresh && (
+            <>
+              <Running />
+              <Waiting />
+              <Ended />
+            </>
+          )}
+        </div>
+        <aside className="column" aria-label="Fleet">
+          <Fleet />
+          {mayEdit && <SendMessage />}
+          <Agents />
+        </aside>
+      </div>
+    </>
+  );
+};
