@@ -7,11 +7,18 @@ import { join } from 'node:path';
 import { type Client, client } from '../client/client.ts';
 import type { Pause } from '../client/pause.ts';
 import type { Config } from '../config.ts';
+import { parseExecutionBearer } from '../contract/principal.ts';
 import { CliFailure } from './failure.ts';
+import { longFetch } from './long-request.ts';
 
 export interface Connection {
   url: string;
   api: Client;
+  /**
+   * Set inside an agent (its token names an execution): requests that may be answered after hours. Whoever waits there gives its
+   * slots up by waiting in one request; asking again and again would hold them, and the agent that is asked may need just those.
+   */
+  calls: Client | null;
 }
 
 const readText = (file: string): { text: string } | { error: string } => {
@@ -41,15 +48,19 @@ export const serverUrl = (config: Readonly<Config>): string => {
 
 export const connect = (config: Readonly<Config>, pause: Pause): Connection => {
   const url = serverUrl(config);
-  return { url, api: client(url, { kind: 'bearer', token: keyFor(url, config) }, { fetch: asCli, pause }) };
+  const token = keyFor(url, config);
+  const by = (plain: typeof fetch) => client(url, { kind: 'bearer', token }, { fetch: asCli(plain), pause });
+  return { url, api: by(fetch), calls: parseExecutionBearer(token) === null ? null : by(longFetch) };
 };
 
 /** Lists say through which door work came. */
-const asCli: typeof fetch = (input, init) => {
-  const headers = new Headers(init?.headers);
-  headers.set('x-drover-client', 'cli');
-  return fetch(input, { ...init, headers });
-};
+const asCli =
+  (plain: typeof fetch): typeof fetch =>
+  (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('x-drover-client', 'cli');
+    return plain(input, { ...init, headers });
+  };
 
 const keyFor = (url: string, config: Readonly<Config>): string => {
   if (config.token !== null) return config.token;

@@ -13,6 +13,7 @@ import type {
   AcceptedBody,
   AgentBody,
   AnswerBody,
+  ChainBody,
   CredentialBody,
   ExecutionBody,
   LimitsBody,
@@ -50,6 +51,8 @@ interface WorkOptions {
   idempotencyKey?: string;
   /** Seconds to hold this one request; beyond it the answer is the id. */
   waitS?: number;
+  /** No bound on this one request: for a `fetch` that has none either. Left out with `waitS`: until it has ended. */
+  unbounded?: true;
   signal?: AbortSignal;
 }
 
@@ -110,7 +113,7 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
       json: body,
       headers,
       signal: o.signal,
-      timeoutMs: ((o.waitS ?? 15) + 15) * 1000,
+      timeoutMs: o.unbounded ? 0 : ((o.waitS ?? 15) + 15) * 1000,
     });
     const replay = a.headers.get('x-idempotent-replay') === 'true';
     const rowId = a.headers.get('x-execution-id');
@@ -193,6 +196,7 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
         method: 'POST',
         json: reason === undefined ? {} : { reason },
       }),
+    chain: (executionId: string) => ask<ChainBody>(`/api/executions/${id(executionId)}/chain`),
     log: (executionId: string) => ask<LogBody>(`/api/executions/${id(executionId)}/log`),
     transcript,
     /** Returns the row once it is terminal, however long that takes; server restarts and dropped lines do not end it. */

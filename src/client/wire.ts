@@ -238,3 +238,24 @@ export interface AcceptedBody {
 }
 
 export type TerminateBody = { status: 'terminated' | 'cancelled_while_queued' | 'already_finished' };
+
+/** The tree an execution belongs to, from its root down. */
+export interface ChainBody {
+  execution_id: string;
+  parents: string[];
+  children: string[];
+  executions: {
+    id: string;
+    agent_name: string;
+    status: ExecutionBody['status'];
+    depth: number;
+    parent_execution_id: string | null;
+    waits_for: string[];
+    cost: number | null;
+  }[];
+  open: number;
+  cost: number | null;
+  cost_kind: ExecutionBody['cost_kind'];
+  /** There are more than one answer shows. */
+  more: boolean;
+}

@@ -20,6 +20,8 @@ export interface Wait {
   signal: AbortSignal;
   /** Set by a client that comes back for its answer after a broken line: it gives the call up by word, never by leaving. */
   callId: string | null;
+  /** A reader that goes away ends its wait alone; left out, it gives up the call and with it what it waited for. */
+  leaves?: 'goes_on';
 }
 /** `ended`: all of it. `time`: the wait was over first. `left`: nobody is there to be answered. */
 export type Waited = 'ended' | 'time' | 'left';
@@ -115,7 +117,8 @@ const until = async (
     void (await commit(deps, how, { call_id: call, caller_token: token }));
   const leave = async (): Promise<Waited> => {
     // Whoever has a name for its call comes back, or says that it will not.
-    if (signal.reason !== serverCloses && wait.callId === null) await close('abandon_call');
+    if (signal.reason !== serverCloses && wait.callId === null)
+      await close(wait.leaves === 'goes_on' ? 'detach_call' : 'abandon_call');
     return 'left';
   };
   if (!ended) {

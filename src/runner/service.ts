@@ -7,6 +7,7 @@ import { appendFile, stat } from 'node:fs/promises';
 import type { Facts } from '../contract/facts.ts';
 import type { Stop, StopReason } from '../contract/stop-reasons.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { callBack } from './adapters/call-line.ts';
 import { type AgentService, connectService, type Sent } from './adapters/http.ts';
 import { askToBegin } from './gate.ts';
 import { bootMs } from './host-clock.ts';
@@ -35,7 +36,11 @@ export const runService = async (run: Run): Promise<AttemptEnd> => {
   }
   const no = await askToBegin(run);
   if (no !== null) return no;
-  const service = connectService(claim, claim.agent.base_url, run.hide);
+  const service = connectService(
+    claim,
+    { baseUrl: claim.agent.base_url, callback: callBack(claim, parts.adapterHost) },
+    run.hide,
+  );
   return follow(run, service, async (signal) => {
     state.started_at = parts.kernel.clock.now();
     state.started_boot_ms = bootMs();
@@ -49,7 +54,11 @@ export const goOnWithService = (run: Run): Promise<AttemptEnd> => {
     run.state.phase === 'spawned'
       ? { kind: 'accepted' }
       : { kind: 'unclear', code: 'RUNNER_RESTARTED', message: 'The runner was restarted while it sent the request.' };
-  return follow(run, connectService(run.claim, run.claim.agent.base_url ?? '', run.hide), async () => sent);
+  return follow(
+    run,
+    connectService(run.claim, { baseUrl: run.claim.agent.base_url ?? '', callback: null }, run.hide),
+    async () => sent,
+  );
 };
 
 const follow = async (

@@ -49,6 +49,7 @@ it('takes an answer that comes at once, with its numbers and its log', async () 
     {
       path: '/api/chat',
       token: 'token-of-the-service',
+      headers: expect.anything(),
       body: expect.objectContaining({ message: 'do it', resume_session_id: 's-8', execution_id: claim.execution_id }),
     },
   ]);

@@ -6,7 +6,7 @@ export interface AgentService {
   url: string;
   port: number;
   /** Requests that it took, in order. */
-  taken: { path: string; body: Record<string, unknown>; token: string | null }[];
+  taken: { path: string; body: Record<string, unknown>; token: string | null; headers: http.IncomingHttpHeaders }[];
   terminated: string[];
   /** What a POST does: answer, or break the connection before (`drop`) or after (`take_and_drop`) taking the work. */
   onPost: (body: Record<string, unknown>) => { status: number; body: unknown } | 'drop' | 'take_and_drop';
@@ -47,7 +47,8 @@ export const startAgentService = async (port = 0): Promise<AgentService> => {
       const said = service.onPost(body);
       if (said === 'drop') req.socket.resetAndDestroy();
       else {
-        service.taken.push({ path, body, token: (req.headers['x-trinity-agent-token'] as string) ?? null });
+        const token = (req.headers['x-trinity-agent-token'] as string) ?? null;
+        service.taken.push({ path, body, token, headers: req.headers });
         if (!service.results.has(String(body.execution_id))) service.results.set(String(body.execution_id), null);
         if (said === 'take_and_drop') req.socket.resetAndDestroy();
         else json(said.status, said.body);

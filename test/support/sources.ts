@@ -11,7 +11,9 @@ export const programsIn = (...dirs: string[]): string[] =>
   dirs.flatMap((dir) =>
     readdirSync(resolve(dir), { withFileTypes: true, recursive: true })
       .filter((e) => e.isFile() && /\.tsx?$/.test(e.name))
-      .map((e) => join(e.parentPath, e.name)),
+      .map((e) => join(e.parentPath, e.name))
+      // Peers of the bench bring packages of their own.
+      .filter((file) => !file.includes('node_modules')),
   );
 
 export interface Program {

@@ -1,13 +1,15 @@
 /** The log of an execution: whole up to a bound, or as a stream that replays from the start and follows until the end. */
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import type { Principal } from '../../contract/principal.ts';
 import { isTerminal } from '../../contract/status.ts';
+import { waitFor } from '../../flow/call.ts';
 import type { Tails } from '../../record/tails.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import { type Asked, findAsked } from '../read-execution.ts';
 import { followLog, readLog } from '../read-log.ts';
-import { IdParams, type RouteModule } from '../route.ts';
-import { dataFrame, openSse } from '../sse.ts';
+import { type ApiDeps, IdParams, orRefuse, type RouteModule, who } from '../route.ts';
+import { dataFrame, openSse, type Sse } from '../sse.ts';
 import { AgentExecutionParams } from './work-params.ts';
 
 const LogQuery = z.object({
@@ -18,6 +20,8 @@ const LogQuery = z.object({
     .default(5_000)
     .transform((n) => Math.min(n, 20_000)),
 });
+/** A reader takes a silent line for dead after 45 s. */
+const beatMs = 15_000;
 /** One answer; a longer log is read by its stream, which holds a page at a time. */
 const logBytes = 16 * 1024 * 1024;
 
@@ -43,9 +47,18 @@ export const workLog =
     const stream = async (request: Asked, reply: FastifyReply) => {
       const row = await findAsked(deps, request);
       const gone = open.signalOf(reply);
-      const sse = openSse(reply);
+      let sse: Sse | null = null;
+      const opened = () => {
+        sse ??= openSse(reply);
+        return sse;
+      };
+      const asked = { deps, principal: who(request), id: row.id };
+      const over = isTerminal(row.status) || (await yieldFor(asked, gone, opened));
+      await replay(row.id, over, gone, opened());
+    };
+    const replay = async (id: string, over: boolean, gone: AbortSignal, sse: Sse) => {
       try {
-        for await (const entries of followLog(deps, tails, row.id, isTerminal(row.status), gone)) {
+        for await (const entries of followLog(deps, tails, id, over, gone)) {
           if (
             !sse.write(entries.length === 0 ? ': beat\n\n' : entries.map(dataFrame).join('')) &&
             !(await sse.drained())
@@ -55,7 +68,7 @@ export const workLog =
         // A line that is cut by a closing server says nothing: the client comes again and goes on.
         if (!gone.aborted) sse.write(dataFrame({ type: 'stream_end' }));
       } catch (error) {
-        deps.kernel.log.error('a transcript stream was cut', { execution: row.id, error });
+        deps.kernel.log.error('a transcript stream was cut', { execution: id, error });
       } finally {
         sse.end();
       }
@@ -72,3 +85,27 @@ export const workLog =
       stream,
     );
   };
+
+/**
+ * An execution that follows another until its end waits for it, and a wait of an execution is a yield (R17): holding its slots it
+ * could follow a row that needs just those. So it gives them up first, and reads the whole log after its resume. Its line is
+ * kept warm meanwhile; going away ends the wait and nothing else.
+ */
+const yieldFor = async (
+  { deps, principal, id }: { deps: ApiDeps; principal: Principal; id: string },
+  signal: AbortSignal,
+  opened: () => Sse,
+): Promise<boolean> => {
+  if (principal.kind !== 'execution' || principal.executionId === id) return false;
+  const waits = waitFor(deps, principal, [id], { ms: null, signal, callId: null, leaves: 'goes_on' });
+  for (;;) {
+    let cancel = () => {};
+    const beat = new Promise<'beat'>((resolve) => {
+      cancel = deps.kernel.clock.after(beatMs, () => resolve('beat'));
+    });
+    const first = await Promise.race([waits, beat]);
+    cancel();
+    if (first !== 'beat') return orRefuse(first) === 'ended';
+    opened().write(': beat\n\n');
+  }
+};

@@ -1,10 +1,12 @@
 /**
  * `drover run AGENT MESSAGE`: submit, follow, tell the ending, and leave with its exit code. The submit carries an
  * idempotency key, so that sending it again after a lost answer starts nothing twice; from then on everything goes by id.
- * The answer of the agent goes to stdout, all else to stderr.
+ * The answer of the agent goes to stdout, all else to stderr. Inside an agent the submit is the wait: one request, by which
+ * that agent's execution yields (R17); after a lost line it is sent again under its key and joins the wait that there is.
  */
 import { ApiError } from '../../client/request.ts';
 import type { ExecutionBody } from '../../client/wire.ts';
+import { isTerminal } from '../../contract/status.ts';
 import { type Context, printJson } from '../context.ts';
 import { type ExitName, exitOfEnding } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
@@ -38,7 +40,10 @@ export const run = async (context: Context, flags: RunFlags, [agent, ...words]: 
     else context.terminal.out(`${id}\n`);
     return 'ok';
   }
-  const watched = await watch(context, id, { waitMs: flags.wait === undefined ? null : flags.wait * 1000 });
+  const watched =
+    context.connection().calls === null
+      ? await watch(context, id, { waitMs: flags.wait === undefined ? null : flags.wait * 1000 })
+      : await waitedFor(context, id);
   return told(context, id, watched);
 };
 
@@ -58,8 +63,12 @@ const messageOf = async (context: Context, words: string[]): Promise<string> => 
 /** Tries of one submit whose answer was lost: the key makes them one execution. */
 const submitTries = 5;
 
+/** The same for a call of an agent: a server that does not come back for this long is not restarting. */
+const callAwayMs = 10 * 60_000;
+/** A server that restarts is back within a blink; its callers do not crowd it. */
+const lostMs = 500;
+
 const submit = async (context: Context, agent: string, message: string, flags: RunFlags, chat: boolean) => {
-  const { api } = context.connection();
   const body = {
     message,
     ...(flags.timeout === undefined ? {} : { timeout_seconds: flags.timeout }),
@@ -70,9 +79,17 @@ const submit = async (context: Context, agent: string, message: string, flags: R
     ...(flags.resume === undefined ? {} : { resume_session_id: flags.resume }),
     ...(flags.session === undefined ? {} : { session: flags.session }),
   };
-  const options = { idempotencyKey: flags.key ?? context.key(), waitS: 0 };
+  const idempotencyKey = flags.key ?? context.key();
+  const { calls } = context.connection();
+  const call = calls !== null && flags.async !== true;
+  const options = call
+    ? { idempotencyKey, unbounded: true as const, ...(flags.wait === undefined ? {} : { waitS: flags.wait }) }
+    : { idempotencyKey, waitS: 0 };
+  let lostSince: number | null = null;
   for (let tries = 1; ; tries++) {
+    const asked = context.now();
     try {
+      const api = call ? calls : context.connection().api;
       const answer = chat
         ? await api.chat(agent, body, options)
         : await api.task(agent, flags.async === true ? { ...body, async_mode: true } : body, options);
@@ -82,11 +99,27 @@ const submit = async (context: Context, agent: string, message: string, flags: R
       if (!(e instanceof ApiError)) throw e;
       // It ended within the request, badly: the row tells the whole of it.
       if (e.executionId !== null && e.code !== 'idempotency_conflict') return e.executionId;
+      const soon = e.code === 'not_ready' || e.code === 'shutting_down';
+      if (call) {
+        // A line that stood for a while was a good one: its loss begins now.
+        if (lostSince === null || context.now() - asked > lostMs) lostSince = context.now();
+        // Not in our words: something on the way says that the server is not there.
+        if (!(soon || e.status === 0 || (e.status >= 502 && e.code === `http_${e.status}`))) throw e;
+        if (context.now() - lostSince > callAwayMs) throw e;
+        await context.pause(lostMs);
+        continue;
+      }
       const lost = e.status === 0 && !neverSent(e);
-      if (tries >= submitTries || !(lost || e.code === 'not_ready' || e.code === 'shutting_down')) throw e;
+      if (tries >= submitTries || !(lost || soon)) throw e;
       await context.pause(e.retryAfterMs ?? 250 * 2 ** tries);
     }
   }
+};
+
+/** A call that has been answered: ended, or its `--wait` is over. */
+const waitedFor = async (context: Context, id: string): Promise<Watched> => {
+  const row = await context.connection().api.execution(id);
+  return isTerminal(row.status) ? { kind: 'ended', row, lastText: null } : { kind: 'out_of_wait', row };
 };
 
 /** Nothing listens there: saying so at once is better than trying. */

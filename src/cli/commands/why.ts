@@ -1,4 +1,5 @@
 /** `drover why ID`: where an execution stands and the decisions that brought it there, oldest first. */
+import type { ChainBody } from '../../client/wire.ts';
 import { isTerminal } from '../../contract/status.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
@@ -33,22 +34,12 @@ export const why = async (context: Context, _options: object, args: string[]): P
     if (attempt.decision !== null && 'why' in attempt.decision) terminal.out(`    ${plain(attempt.decision.why)}\n`);
   }
   if (isTerminal(row.status)) terminal.out(endingLines(row, terminal, 'out'));
-  terminal.out(chainLines(await chainOf(context, id)));
+  terminal.out(chainLines(await api.chain(row.id)));
   return 'ok';
 };
 
-interface Chain {
-  parents: string[];
-  children: string[];
-  executions: { id: string; agent_name: string; status: string; depth: number; waits_for: string[] }[];
-  cost: number | null;
-}
-
-const chainOf = async (context: Context, id: string): Promise<Chain> =>
-  (await context.connection().api.request<Chain>(`/api/executions/${encodeURIComponent(id)}/chain`)).body;
-
 /** Who called whom, and who waits for whom now; nothing for a run that stands alone. */
-const chainLines = ({ executions, parents, children, cost }: Chain): string => {
+const chainLines = ({ executions, parents, children, cost }: ChainBody): string => {
   if (parents.length + children.length === 0) return '';
   const named = (id: string) => executions.find((e) => e.id === id)?.agent_name ?? id;
   const lines = executions.map((e) => {

@@ -83,3 +83,21 @@ export const redrawLine = async (claim: Which, host: AdapterHost): Promise<void>
 export const dropLine = async (claim: Pick<Which, 'attempt' | 'agent'>, home: string): Promise<void> => {
   for (const name of ['line', 'mcp']) await rm(pathOf(home, claim, name), { force: true });
 };
+
+/** The same for an agent behind HTTP, in the request that gives it its work: the service calls others in its execution's name. */
+export interface CallBack {
+  server_url: string;
+  mcp_url: string;
+  token: string;
+  execution_id: string;
+}
+
+export const callBack = (claim: Which, host: AdapterHost): CallBack | null =>
+  host.callServer === null
+    ? null
+    : {
+        server_url: host.callServer.url,
+        mcp_url: new URL('/mcp', host.callServer.url).href,
+        token: bearerOf(claim),
+        execution_id: claim.execution_id,
+      };

@@ -6,6 +6,7 @@
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import { httpClient } from '../http-client.ts';
 import type { Hide } from '../redact.ts';
+import type { CallBack } from './call-line.ts';
 
 type Body = Record<string, unknown>;
 
@@ -71,7 +72,7 @@ const codeOf = (error: unknown): { code: string; message: string } => {
   return { code: code ?? 'UNKNOWN', message };
 };
 
-const requestBody = (claim: ClaimedWork): Body => {
+const requestBody = (claim: ClaimedWork, callback: CallBack | null): Body => {
   const { agent, options } = claim;
   const all = {
     message: claim.message,
@@ -84,24 +85,41 @@ const requestBody = (claim: ClaimedWork): Body => {
     resume_session_id: claim.cli_session_id,
     // A connection of hours is one that breaks: the result is fetched when it is there.
     async_result: true,
+    callback,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
 };
 
-export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide): AgentService => {
+/** Beside the body, for services that read only the fields they know. */
+const callBackHeaders = (c: CallBack | null): Record<string, string> =>
+  c === null
+    ? {}
+    : { 'x-drover-url': c.server_url, 'x-drover-token': c.token, 'x-drover-execution-id': c.execution_id };
+
+export const connectService = (
+  claim: ClaimedWork,
+  to: { baseUrl: string; callback: CallBack | null },
+  hide: Hide,
+): AgentService => {
   const client = httpClient({ connectMs });
-  const base = baseUrl.replace(/\/+$/, '');
+  const base = to.baseUrl.replace(/\/+$/, '');
   const id = encodeURIComponent(serviceId(claim));
   const [token] = Object.values(claim.credential?.env ?? {});
   const headers = {
     'content-type': 'application/json',
     ...(token ? { authorization: `Bearer ${token}`, 'x-trinity-agent-token': token } : {}),
   };
-  const call = async (method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: Body, answerMs = 0) => {
+  const call = async (
+    method: 'GET' | 'POST',
+    path: string,
+    signal: AbortSignal,
+    body?: Body,
+    { answerMs = 0, more = {} }: { answerMs?: number; more?: Record<string, string> } = {},
+  ) => {
     const { status, text } = await client.ask(`${base}${path}`, {
       method,
       signal,
-      headers,
+      headers: { ...headers, ...more },
       body: body ? JSON.stringify(body) : null,
       answerMs,
     });
@@ -109,7 +127,7 @@ export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide):
   };
 
   const stillRuns = async (signal: AbortSignal): Promise<boolean> => {
-    const { status, text } = await call('GET', '/api/executions/running', signal, undefined, askMs);
+    const { status, text } = await call('GET', '/api/executions/running', signal, undefined, { answerMs: askMs });
     return status === 200 && text.includes(JSON.stringify(serviceId(claim)));
   };
 
@@ -117,7 +135,9 @@ export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide):
     async send(signal) {
       try {
         const path = claim.kind === 'chat' ? '/api/chat' : '/api/task';
-        const { status, text } = await call('POST', path, signal, requestBody(claim));
+        const { status, text } = await call('POST', path, signal, requestBody(claim, to.callback), {
+          more: callBackHeaders(to.callback),
+        });
         return status === 202 ? { kind: 'accepted' } : { kind: 'answered', status, body: bodyOf(text) };
       } catch (error) {
         signal.throwIfAborted();
@@ -127,7 +147,9 @@ export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide):
     },
     async result(signal) {
       try {
-        const { status, text } = await call('GET', `/api/executions/${id}/result`, signal, undefined, askMs);
+        const { status, text } = await call('GET', `/api/executions/${id}/result`, signal, undefined, {
+          answerMs: askMs,
+        });
         if (status === 404) return (await stillRuns(signal)) ? { kind: 'running' } : { kind: 'unknown_id' };
         const body = bodyOf(text);
         const working = ['running', 'queued', 'pending', 'accepted', 'processing'].includes(String(body.status));
@@ -141,7 +163,7 @@ export const connectService = (claim: ClaimedWork, baseUrl: string, hide: Hide):
       }
     },
     async terminate(reason, signal) {
-      await call('POST', `/api/executions/${id}/terminate`, signal, { reason }, askMs);
+      await call('POST', `/api/executions/${id}/terminate`, signal, { reason }, { answerMs: askMs });
     },
     close: async () => client.close(),
   };

@@ -59,6 +59,24 @@ const setAwaited = statement<{ id: string; awaited: 0 | 1 }, unknown>((db, s) =>
     .where('completed_at', 'is', null),
 );
 
+const closeOthers = statement<{ child_id: string; token: string; call_id: string; now: number }, unknown>((db, s) =>
+  db
+    .updateTable('calls')
+    .set({ closed_at: s.now })
+    .where('child_id', '=', s.child_id)
+    .where('token', '=', s.token)
+    .where('call_id', '!=', s.call_id)
+    .where('closed_at', 'is', null),
+);
+
+/** Of the calls by which one attempt waits for a child, all but this one are over. */
+export const leaveToOne = async (
+  tx: Tx,
+  args: { child_id: string; token: string; call_id: string; now: number },
+): Promise<void> => {
+  await closeOthers(tx, args);
+};
+
 export const closeCallsOn = async (tx: Tx, child_id: string): Promise<void> => {
   await closeChild(tx, { child_id, now: tx.at.now });
 };

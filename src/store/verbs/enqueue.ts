@@ -11,6 +11,7 @@ import { insertInto, statement } from '../statement.ts';
 import type { EnqueueArgs, EnqueueResult } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
 import { backlogFull, backlogGrew, placeInLine } from './backlog.ts';
+import { leaveToOne } from './calls.ts';
 import { tell } from './events.ts';
 import { executionById, executionFrom, type Row } from './execution-row.ts';
 import { remember, seenBefore } from './idempotency.ts';
@@ -124,6 +125,9 @@ export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
   return orTakeBack(tx, async () => {
     const added = await add(tx, args, null);
     if (isRefusal(added)) return added;
+    // Sent again after a lost line: the wait is joined, and the lost line has no say in it any more.
+    if (added.replay)
+      await leaveToOne(tx, { call_id, child_id: added.execution.id, token: caller.token, now: tx.at.now });
     const opened = await openCall(tx, { call_id, caller, child_ids: [added.execution.id], ...tx.at });
     return isRefusal(opened) ? opened : added;
   });

@@ -10,6 +10,7 @@ import { Reason } from '../now/waiting.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { Ago, Mark, Plain, Since } from '../parts/text.tsx';
+import { Chain } from '../run/chain.tsx';
 import { Figures } from '../run/figures.tsx';
 import { Life } from '../run/life-list.tsx';
 import { Transcript } from '../run/transcript.tsx';
@@ -75,6 +76,7 @@ const Body = ({ row }: { row: ExecutionBody }) => (
     <aside className="column" aria-label="About it">
       <div className="section parts">
         <Life row={row} />
+        <Chain row={row} />
         <Figures row={row} />
       </div>
     </aside>
