@@ -8,6 +8,7 @@ import { auditRoutes } from './routes/audit.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { fleetRoutes } from './routes/fleet.ts';
 import { healthRoutes } from './routes/health.ts';
+import { incidentRoutes } from './routes/incidents.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { metricsRoutes } from './routes/metrics.ts';
@@ -39,6 +40,7 @@ export const routes: readonly RouteModule[] = [
   workRoutes,
   mcpRoutes,
   fleetRoutes,
+  incidentRoutes,
   opsRoutes,
   observabilityRoutes,
   runnerListRoutes,

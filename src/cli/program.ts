@@ -106,11 +106,18 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     'pause',
     'start nothing new; what runs goes on',
     async () => (await import('./commands/pause.ts')).pause,
-  ).option('--agent <name>', 'this agent only');
-  declare(program, 'resume', 'go on after a pause', async () => (await import('./commands/pause.ts')).resume).option(
-    '--agent <name>',
-    'this agent only',
-  );
+  )
+    .option('--agent <name>', 'this agent only')
+    .option('--provider <name>', 'work for this provider only (drover incidents names them)');
+  declare(program, 'resume', 'go on after a pause', async () => (await import('./commands/pause.ts')).resume)
+    .option('--agent <name>', 'this agent only')
+    .option('--provider <name>', 'work for this provider only; with an open incident a probe goes at once');
+  declare(
+    program,
+    'incidents',
+    'shared troubles of a provider: what they hold up, and the next probe',
+    async () => (await import('./commands/incidents.ts')).incidents,
+  ).option('--all', 'past ones too');
   operatorCommands(program, declare);
 
   declare(

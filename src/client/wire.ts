@@ -9,6 +9,7 @@ import type { WaitReason } from '../contract/limits.ts';
 import type { AnswerDelivery, ItemKind, ItemStatus, NotifyFormat, Severity } from '../contract/operator.ts';
 import type { Role } from '../contract/principal.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
+import type { IncidentState, WeatherFamily } from '../contract/weather.ts';
 
 type Iso = string;
 
@@ -121,6 +122,33 @@ export interface LimitsBody {
   queued: number;
   oldest_queued_at: Iso | null;
   waiting_by_reason: Partial<Record<WaitReason, number>>;
+}
+
+export interface IncidentBody {
+  id: string;
+  provider: string;
+  family: WeatherFamily;
+  cause: Cause;
+  state: IncidentState;
+  evidence: string;
+  opened_at: Iso;
+  closed_at: Iso | null;
+  closed_why: string | null;
+  failures: number;
+  agents: string[];
+  probes: number;
+  probe: { attempt_id: string; execution_id: string } | null;
+  next_at: Iso | null;
+}
+
+/** What agents go to. */
+export interface ProviderBody {
+  provider: string;
+  agents: string[];
+  paused: boolean;
+  paused_by: string | null;
+  incident_id: string | null;
+  running: number;
 }
 
 export interface NewCredentialBody {

@@ -22,6 +22,12 @@ export const eventTypes = [
   'runner.seen',
   'runner.lost',
   'credential.changed',
+  'incident.opened',
+  'incident.probing',
+  'incident.reopening',
+  'incident.closed',
+  'provider.paused',
+  'provider.resumed',
   'operator.opened',
   'operator.changed',
 ] as const;

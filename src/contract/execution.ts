@@ -78,6 +78,8 @@ export interface ExecutionRow {
   completed_at: number | null;
   /** Attempts begun so far. */
   attempt: number;
+  /** Of them, those that were parked (a known reset, an incident): they are no tries. */
+  parked: number;
   runner_id: string | null;
   credential_id: string | null;
   silent: boolean;

@@ -122,6 +122,8 @@ export const RenewItem = z.object({
   started_at: z.number().int().nullable(),
   cpu_ms: z.number().int().nullable(),
   rss_bytes: z.number().int().nullable(),
+  /** The model has answered this run: its provider works. Left out by older runners, and until it has. */
+  model_spoke: z.boolean().optional(),
 });
 export type RenewItem = z.infer<typeof RenewItem>;
 export const RenewRequest = z.object({ attempts: z.array(RenewItem).max(1000), room: RunnerRoom });

@@ -197,6 +197,7 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
           : null,
       };
     },
+    spoke: () => tape.spoke,
     awaits: () => (facts.result !== null ? null : began ? awaitsOf(tools.all(), within.all()) : firstEvent),
   };
 };

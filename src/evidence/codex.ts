@@ -123,6 +123,7 @@ export const codexReader = (textMode = false): EvidenceReader => {
       open_tool: facts.result === null ? tools.newest() : null,
       model_spoke: tape.spoke,
     }),
+    spoke: () => tape.spoke,
     awaits: () => (facts.result !== null ? null : began ? awaitsOf(tools.all()) : firstEvent),
   };
 };

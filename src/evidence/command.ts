@@ -34,6 +34,7 @@ export const commandReader = (cli: 'command' | 'any'): EvidenceReader => {
       return { event: null, terminal: false, hopeless: false };
     },
     facts: () => ({ ...facts, response: answer.text(), lines: tape.lines(), signals: tape.signals() }),
+    spoke: () => false,
     awaits: () => plainOutput,
   };
 };

@@ -162,6 +162,7 @@ export const geminiReader = (textMode = false): EvidenceReader => {
         model_spoke: tape.spoke,
       };
     },
+    spoke: () => tape.spoke,
     awaits: () => (facts.result !== null ? null : began ? awaitsOf(tools.all()) : firstEvent),
   };
 };

@@ -12,6 +12,8 @@ export interface EvidenceReader {
   facts(): StreamFacts;
   /** What it waits for now; null once the stream has said its last. Cheap: asked after every line. */
   awaits(): Awaits | null;
+  /** The model has said something: its API works. Cheap, as above. */
+  spoke(): boolean;
 }
 
 /** What the runner may need to act on at once. */

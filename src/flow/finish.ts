@@ -10,6 +10,7 @@ import type { Verdict } from '../contract/verdict.ts';
 import { decide } from '../outcome/decide.ts';
 import { diagnose } from '../outcome/diagnose.ts';
 import { operatorItems, repeatedItem } from '../outcome/operator-item.ts';
+import { weatherOf } from '../outcome/weather.ts';
 import { commit } from '../record/commit.ts';
 import { runCost } from '../record/cost.ts';
 import type { SettleArgs } from '../store/store.ts';
@@ -27,7 +28,8 @@ export const finish = async (
   const verdict = diagnose(facts, { permissionMode: inForce(agent).permission_mode, now });
   const decision = decide(verdict, {
     execution_id: execution.id,
-    attempt: attempt.number,
+    // What was parked is no try.
+    attempt: attempt.number - execution.parked,
     max_retries: execution.max_retries,
     now,
     cancel_requested: execution.cancel_requested_at !== null,
@@ -46,6 +48,7 @@ export const finish = async (
     ...runCost(facts.stream, known.session_cost_before, credential?.kind ?? null),
     operator_items: items.map((item) => ({ id: id(), ...item })),
     repeated: repeated && { id: id(), ...repeated },
+    weather: weatherOf(verdict),
     credential_event: credentialEvent(verdict),
   });
   return { result };

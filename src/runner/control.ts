@@ -20,6 +20,8 @@ export interface Control {
   readonly lost: boolean;
   proof: ProofOfLife | null;
   startedAt: number | null;
+  /** The model has answered: told with the next renewal, because the server may be waiting for a sign of its provider. */
+  modelSpoke: boolean;
   stop(reason: StopReason, detail?: string | null): void;
   lose(): void;
   setWaiting(waiting: boolean, calledMs?: number): void;
@@ -43,6 +45,7 @@ export const createControl = (now: () => number, onHeld: () => void = () => {}):
     },
     proof: null,
     startedAt: null,
+    modelSpoke: false,
     stop(reason, detail = null) {
       if (stopAsked !== null) return;
       stopAsked = { reason, detail, at: now() };

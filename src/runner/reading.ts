@@ -35,7 +35,7 @@ export interface Reading {
 /** For what is read after its ending: nobody acts on it. */
 export const unheard: ReadingEvents = { onLine: () => {}, onFull: () => {} };
 
-export const openReading = async ({ claim, hide, parts }: Run, on: ReadingEvents): Promise<Reading> => {
+export const openReading = async ({ claim, control, hide, parts }: Run, on: ReadingEvents): Promise<Reading> => {
   const { kernel, spool } = parts;
   const dir = spool.dirOf(claim.attempt);
   const cli = cliOf(claim.agent.adapter);
@@ -64,7 +64,10 @@ export const openReading = async ({ claim, hide, parts }: Run, on: ReadingEvents
     log: kernel.log.child({ attempt: claim.attempt }),
     delayMs,
     logBytes: parts.logBytes,
-    onLine: (stream, text, at) => on.onLine(reader.line(stream, hide(text), at), reader.awaits()),
+    onLine: (stream, text, at) => {
+      on.onLine(reader.line(stream, hide(text), at), reader.awaits());
+      control.modelSpoke ||= reader.spoke();
+    },
     onSlice: (slice) => delivery.add(slice),
     onFull: on.onFull,
   });

@@ -71,6 +71,7 @@ export const createRoster = (onChange: () => void): Roster => {
             started_at: control.startedAt,
             cpu_ms: usage === null ? null : Math.round(usage.cpu_ms),
             rss_bytes: usage === null ? null : Math.round(usage.rss_bytes),
+            ...(control.modelSpoke && { model_spoke: true }),
           };
         }),
       ),

@@ -10,6 +10,7 @@ import type { EventRow } from '../contract/events.ts';
 import type { AttemptRow, CostKind, ExecutionClass, ExecutionRow, ExecutionTexts } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
 import type { NotificationRow, NotifyTargetRow, OperatorItemRow } from '../contract/operator.ts';
+import type { IncidentState, WeatherFamily } from '../contract/weather.ts';
 import type { KeyRow, LoginRow, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 import type { ReadVerbs } from './store.ts';
 
@@ -23,7 +24,7 @@ type Defaulted<T, K extends keyof T> = Omit<T, K> & { [P in K]: Generated<T[P]> 
 
 export type Agents = Defaulted<Stored<AgentRow>, 'allow_bypass_without_isolation'> & { deleted_at: number | null };
 
-export type Executions = Defaulted<Stored<ExecutionRow>, 'attempt' | 'silent' | 'attention'> & {
+export type Executions = Defaulted<Stored<ExecutionRow>, 'attempt' | 'silent' | 'attention' | 'parked'> & {
   /** 1 = an open call waits for it now: nested work (F3). */
   awaited: Generated<Bit>;
   /** 1 = its session has another holder: it stands behind (F1). */
@@ -103,6 +104,23 @@ export interface OperatorItems {
   answer_execution_id: string | null;
 }
 
+export interface Incidents {
+  id: string;
+  provider: string;
+  family: WeatherFamily;
+  cause: Cause;
+  state: IncidentState;
+  evidence: string;
+  opened_at: number;
+  opened_steady: number;
+  reopening_at: number | null;
+  reopening_steady: number | null;
+  closed_at: number | null;
+  closed_steady: number | null;
+  closed_why: string | null;
+  next_at: number;
+}
+
 export interface Database {
   meta: { key: string; value: string };
   agents: Agents;
@@ -151,6 +169,29 @@ export interface Database {
     attempts: Generated<number>;
     due_steady: number;
   };
+  incidents: Incidents;
+  weather_failures: {
+    id: Generated<number>;
+    at: number;
+    steady: number;
+    provider: string;
+    family: WeatherFamily;
+    cause: Cause;
+    agent_id: string;
+    agent_name: string;
+    execution_id: string;
+    attempt_id: string;
+    incident_id: string | null;
+    cleared: Generated<Bit>;
+  };
+  incident_probes: {
+    attempt_id: string;
+    incident_id: string;
+    execution_id: string;
+    at: number;
+    outcome: 'passed' | 'failed' | 'silent' | null;
+  };
+  provider_pauses: { provider: string; paused_at: number; paused_by: string };
   settings: SettingRow;
   users: UserRow;
   api_keys: KeyRow;

@@ -31,8 +31,10 @@ import type {
 } from '../contract/runner-protocol.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
+import type { WeatherFamily } from '../contract/weather.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
 import type { FleetLimits, KeyRow, LoginRow, RunnerAbout, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
+import type { WeatherReads, WeatherWrites } from './weather-verbs.ts';
 
 export interface At {
   now: number;
@@ -148,6 +150,8 @@ export interface SettleArgs {
   operator_items: NewOperatorItem[];
   /** Raised besides when the ending is one of `itemLimits.streak` of its cause in a row; null = endings of it are not counted. */
   repeated: NewOperatorItem | null;
+  /** Set when the ending is weather (R40): by `outcome/weather.ts` alone. */
+  weather: { family: WeatherFamily; evidence: string } | null;
   /** Credential evidence of an S verdict: appended whether or not switching is on. */
   credential_event: { state: 'limited' | 'rejected'; until: number | null; evidence: string } | null;
 }
@@ -170,7 +174,7 @@ export interface ListExecutions {
 }
 
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
-export interface WriteVerbs extends OperatorWrites {
+export interface WriteVerbs extends OperatorWrites, WeatherWrites {
   // -- the life of an execution
   enqueue: [EnqueueArgs, EnqueueResult];
   claim_next: [ClaimNextArgs, ClaimNextResult];
@@ -269,7 +273,7 @@ export interface Judged {
   next: { at: number; id: string } | null;
 }
 
-export interface ReadVerbs extends OperatorReads {
+export interface ReadVerbs extends OperatorReads, WeatherReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
   execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];

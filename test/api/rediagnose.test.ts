@@ -40,6 +40,7 @@ const recorded = async (facts: Facts, over: Partial<Verdict> = {}): Promise<stri
     cost_kind: null,
     operator_items: [],
     repeated: null,
+    weather: null,
     credential_event: null,
   });
   return work.execution_id;

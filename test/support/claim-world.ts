@@ -36,6 +36,7 @@ export const claimRunner = (id: string, over: Partial<ClaimRunner> = {}): ClaimR
 
 export const claimWorld = (agents: ClaimAgent[], over: Partial<World> = {}): World => ({
   now: 1_000_000,
+  steady: 1_000_000,
   fleetCap: 100,
   maxDepth: 8,
   memoryFloor: 0.1,
@@ -47,5 +48,6 @@ export const claimWorld = (agents: ClaimAgent[], over: Partial<World> = {}): Wor
   running: { fleet: 0, interactive: 0, agent: new Map(), credential: new Map() },
   live: { agent: new Map(), runner: new Map(), memory: new Map() },
   kept: { agent: new Map(), credential: new Map() },
+  gates: new Map(),
   ...over,
 });

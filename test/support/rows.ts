@@ -90,6 +90,7 @@ export const anExecution = (over: Partial<FullExecution> = {}): FullExecution =>
   started_at: 1_760_000_001_000,
   completed_at: null,
   attempt: 1,
+  parked: 0,
   runner_id: 'r1',
   credential_id: null,
   silent: false,

@@ -22,6 +22,8 @@ const makeGauges = async () => {
     oldest: gauge('queue_oldest_wait_seconds', 'How long the oldest queued execution has waited.'),
     limit: gauge('fleet_limit', 'Running executions that the fleet may have.'),
     paused: gauge('fleet_paused', '1 while the fleet is paused.'),
+    incidents: gauge('incidents', 'Incidents of a provider that are not over, by state.', 'state'),
+    paused_providers: gauge('providers_paused', 'Providers that a person paused.'),
     live: gauge('runner_live_attempts', 'Attempts that hold a process, over all runners.'),
     runners: gauge('runners', 'Runners by whether they were heard of in the last minute.', 'state'),
     lag: gauge('event_loop_lag_p99_seconds', 'How late the event loop of the server is.'),
@@ -37,13 +39,18 @@ export const metricsRoutes: RouteModule = (deps) => async (app) => {
   let readAt = Number.NEGATIVE_INFINITY;
   let gauges: Promise<Gauges> | null = null;
 
-  const readRows = async ({ executions, ended, waiting, oldest, limit, paused, live, runners }: Gauges) => {
-    const [occupancy, stats, fleet, known] = await Promise.all([
+  const readRows = async ({ executions, ended, waiting, oldest, limit, paused, live, runners, ...more }: Gauges) => {
+    const [occupancy, stats, fleet, known, incidents, providers] = await Promise.all([
       deps.store.read('occupancy', { limits: deps.claimLimits() }),
       deps.store.read('stats', { since: null }),
       deps.fleetLimits(),
       deps.store.read('runners', {}),
+      deps.store.read('incidents', { limit: 0 }),
+      deps.store.read('providers', {}),
     ]);
+    for (const state of ['open', 'reopening'])
+      more.incidents.set({ state }, incidents.filter((i) => i.state === state).length);
+    more.paused_providers.set(providers.filter((p) => p.paused_at !== null).length);
     executions.set({ state: 'running' }, occupancy.fleet.running);
     executions.set({ state: 'waiting' }, occupancy.fleet.waiting);
     executions.set({ state: 'queued' }, occupancy.fleet.queued);

@@ -5,6 +5,7 @@
 import { limits, type WaitReason } from '../../contract/limits.ts';
 import { type Lent, lend } from './lend.ts';
 import { type RoomReason, roomAnywhere } from './room.ts';
+import { weatherHolds } from './weather.ts';
 import { type Candidate, type ClaimRunner, capOf, count, type World } from './world.ts';
 
 export type Admitted = { binds: null; credential_id: string | null };
@@ -28,6 +29,7 @@ const isHost = (r: RoomReason | null): r is Exclude<RoomReason, 'runner_room'> =
 export const admits = (w: World, c: Candidate, runners: readonly ClaimRunner[]): Admitted | Bound => {
   const off = switchedOff(w, c);
   if (off) return { binds: off };
+  if (weatherHolds(w, c)) return { binds: 'provider_paused' };
   const agent = w.agents.get(c.agent_id);
   const lent: Lent = agent ? lend(w, agent) : { credential_id: null };
   if (lent === 'credentials_exhausted') return { binds: lent };

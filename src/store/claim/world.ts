@@ -6,6 +6,7 @@ import type { AdapterName } from '../../contract/agent.ts';
 import type { CredentialKind, CredentialState } from '../../contract/credential.ts';
 import type { ExecutionClass } from '../../contract/execution.ts';
 import { limits } from '../../contract/limits.ts';
+import type { ProviderGate } from './weather.ts';
 
 export interface ClaimAgent {
   id: string;
@@ -39,6 +40,8 @@ export interface ClaimRunner {
 export interface World {
   /** Wall clock ms: for the resets of credentials. */
   now: number;
+  /** For the times of incidents. */
+  steady: number;
   fleetCap: number;
   maxDepth: number;
   memoryFloor: number;
@@ -52,6 +55,8 @@ export interface World {
   live: { agent: Map<string, number>; runner: Map<string, number>; memory: Map<string, number> };
   /** What pending resumes that cannot go yet count as using, for everybody behind them (F14). */
   kept: { agent: Map<string, number>; credential: Map<string, number> };
+  /** By agent: what holds its provider up. Empty in good weather. */
+  gates: ReadonlyMap<string, ProviderGate>;
 }
 
 /** A queued row that may be next in its lane. */

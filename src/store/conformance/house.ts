@@ -234,6 +234,7 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
         cost_kind: null,
         operator_items: [],
         repeated: null,
+        weather: null,
         credential_event: null,
         ...rest,
       });

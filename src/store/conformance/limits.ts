@@ -6,7 +6,7 @@ import type { OpenEngine } from './engine.ts';
 import { failed, type House, openHouse, room } from './house.ts';
 
 /** Each limit in a state where it alone binds. Reasons that no part of the store sets yet are named with their home. */
-const binding: Record<WaitReason, ((h: House) => Promise<string>) | 'incidents' | 'spending budgets' | 'fan-out'> = {
+const binding: Record<WaitReason, ((h: House) => Promise<string>) | 'spending budgets' | 'fan-out'> = {
   fleet_paused: async (h) => {
     await h.write('set_paused', { paused: true, by: 'user:1' });
     return (await h.submit('a')).id;
@@ -16,7 +16,11 @@ const binding: Record<WaitReason, ((h: House) => Promise<string>) | 'incidents' 
     await h.write('update_agent', { id: e.agent_id, patch: { desired_state: 'stopped' } });
     return e.id;
   },
-  provider_paused: 'incidents',
+  provider_paused: async (h) => {
+    await h.agent('claude', { adapter: 'claude' });
+    await h.write('pause_provider', { provider: 'anthropic', paused: true, by: 'user:1' });
+    return (await h.submit('claude')).id;
+  },
   budget_spent: 'spending budgets',
   not_before: async (h) => {
     const e = await h.submit('a');

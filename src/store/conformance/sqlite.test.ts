@@ -11,6 +11,7 @@ import { peopleConformance } from './people.ts';
 import { plansConformance } from './plans.ts';
 import { randomConformance } from './random.ts';
 import { sqliteInProcess } from './sqlite-in-process.ts';
+import { weatherConformance } from './weather.ts';
 
 lifeConformance(sqliteInProcess);
 limitsConformance(sqliteInProcess);
@@ -21,5 +22,6 @@ callsConformance(sqliteInProcess);
 fanOutsConformance(sqliteInProcess);
 peopleConformance(sqliteInProcess);
 operatorConformance(sqliteInProcess);
+weatherConformance(sqliteInProcess);
 plansConformance(sqliteInProcess);
 randomConformance(sqliteInProcess, 60);

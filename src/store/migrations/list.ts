@@ -3,6 +3,7 @@ import { start } from './0001-start.ts';
 import { stall } from './0002-stall.ts';
 import { operator } from './0003-operator.ts';
 import { calls } from './0004-calls.ts';
+import { weather } from './0005-weather.ts';
 import type { Words } from './words.ts';
 
 export interface Migration {
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
   { name: '0002-stall', statements: stall },
   { name: '0003-operator', statements: operator },
   { name: '0004-calls', statements: calls },
+  { name: '0005-weather', statements: weather },
 ];

@@ -5,6 +5,7 @@
 
 import { earliestReset } from '../claim/lend.ts';
 import { next, servedKey } from '../claim/order.ts';
+import { weatherClears } from '../claim/weather.ts';
 import { addLive, addRunning, type World } from '../claim/world.ts';
 import type { ClaimNextResult, ClaimRow } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
@@ -16,11 +17,13 @@ import { runnerSeen } from './runner-seen.ts';
 import { startAttempt } from './start-attempt.ts';
 import { keepLimits, takeResume } from './take-resumes.ts';
 import { recordSpans } from './wait-spans.ts';
+import { gateTaken, passWeather } from './weather.ts';
 
 export const claimNext: WriteVerb<'claim_next'> = async (tx, args) => {
   const host = await runnerSeen(tx, args.runner_id, args.room, args.about);
   await keepLimits(tx, args.limits);
   const ripened = await ripen(tx);
+  await passWeather(tx);
   const { world, scanned: counted } = await loadWorld(tx, args.limits);
   const { queue, state, scanned: looked } = await loadQueue(tx);
   const before = JSON.stringify(state);
@@ -59,6 +62,7 @@ export const claimNext: WriteVerb<'claim_next'> = async (tx, args) => {
     const held = { agent_id: head.agent_id, credential_id, runner_id: runner.id, class: claim.execution.class, n: 1 };
     addRunning(world, held);
     addLive(world, held);
+    await gateTaken(tx, world.gates.get(head.agent_id), { attempt_id: claim.attempt_id, execution_id: head.id });
     const lent = world.credentials.find((c) => c.id === credential_id);
     if (lent) lent.last_used_at = tx.at.now;
     if (chosen.kind === 'root') {
@@ -96,7 +100,7 @@ const replace = async (
   return 1;
 };
 
-/** When something becomes claimable by time alone: a parked row, or the reset of a credential that a lane waits for. */
+/** When something becomes claimable by time alone: a parked row, the reset of a credential that a lane waits for, a probe. */
 const nextWake = async (tx: Tx, w: World, queue: LoadedQueue['queue']): Promise<ClaimNextResult['next_wake']> => {
   const wakes: number[] = [];
   const ripe = await ripeNext(tx);
@@ -105,6 +109,8 @@ const nextWake = async (tx: Tx, w: World, queue: LoadedQueue['queue']): Promise<
     const agent = w.agents.get(head.agent_id);
     const reset = agent ? earliestReset(w, agent) : null;
     if (reset !== null && reset > w.now) wakes.push(tx.at.steady + reset - w.now);
+    const clears = weatherClears(w, head.agent_id);
+    if (clears !== null) wakes.push(clears);
   }
   return wakes.length === 0 ? null : Math.min(...wakes);
 };

@@ -18,6 +18,7 @@ import { lit, statement } from '../statement.ts';
 import type { ClaimLimits } from '../store.ts';
 import type { ReadTx } from '../tx.ts';
 import { fleetCapOf, isPaused } from './fleet-settings.ts';
+import { loadGates } from './weather-gates.ts';
 
 const heldIn = (state: typeof lit.running | typeof lit.waiting) =>
   statement<object, Held>((db) =>
@@ -81,6 +82,7 @@ export const loadWorld = async (tx: ReadTx, l: ClaimLimits): Promise<Loaded> => 
     if (r.room !== null) runners.push(runnerFrom(r.id, JSON.parse(r.room) as RunnerRoom));
   const world: World = {
     now: tx.at.now,
+    steady: tx.at.steady,
     fleetCap: await fleetCapOf(tx, l.agent_call_limit),
     maxDepth: l.max_depth,
     memoryFloor: l.memory_floor,
@@ -92,6 +94,7 @@ export const loadWorld = async (tx: ReadTx, l: ClaimLimits): Promise<Loaded> => 
     running: { fleet: 0, interactive: 0, agent: new Map(), credential: new Map() },
     live: { agent: new Map(), runner: new Map(), memory: new Map() },
     kept: { agent: new Map(), credential: new Map() },
+    gates: await loadGates(tx),
   };
   const run = (await running(tx, {})).rows;
   const wait = (await waiting(tx, {})).rows;

@@ -225,6 +225,7 @@ const unborn: Omit<Row, (typeof columns)[number]> = {
   token: null,
   attempt_id: null,
   attempt: 0,
+  parked: 0,
   runner_id: null,
   credential_id: null,
   started_at: null,

@@ -29,6 +29,7 @@ export const executionFrom = (r: Row): ExecutionRow => ({
   started_at: r.started_at,
   completed_at: r.completed_at,
   attempt: r.attempt,
+  parked: r.parked,
   runner_id: r.runner_id,
   credential_id: r.credential_id,
   silent: r.silent === 1,

@@ -16,6 +16,8 @@ import type { Row } from './execution-row.ts';
 import { ripen } from './ripen.ts';
 import { keepLimits, takeResumes } from './take-resumes.ts';
 import { overlay, recordSpans } from './wait-spans.ts';
+import { passWeather } from './weather.ts';
+import { weatherMs } from './weather-parked.ts';
 
 const expiredAfter = statement<{ steady: number; after: number; after_id: string; most: number }, Row>((db, s) =>
   db
@@ -49,6 +51,7 @@ const setDetails = statement<{ id: string; details: string }, unknown>((db, s) =
 export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
   await keepLimits(tx, args.limits);
   await ripen(tx);
+  await passWeather(tx);
   const { world } = await loadWorld(tx, args.limits);
   const { queue } = await loadQueue(tx);
   await recordSpans(tx, world, [...queue.children, ...queue.roots]);
@@ -59,8 +62,9 @@ export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
     const { rows } = await expiredAfter(tx, { steady: tx.at.steady, after: from.expires_at, after_id: from.id, most });
     for (const row of rows) {
       const done = await tx.alone(() => expire(tx, world, row));
-      if (done.ok) expired.push(row.id);
-      else tx.odd(`execution ${row.id} cannot be expired`, done.error);
+      if (done.ok) {
+        if (done.value) expired.push(row.id);
+      } else tx.odd(`execution ${row.id} cannot be expired`, done.error);
     }
     if (rows.length < most) break;
     const last = rows.at(-1)!;
@@ -90,9 +94,19 @@ const behindWhat = (row: Pick<Row, 'fan_out_id'>): 'session_busy' | 'fan_out_cap
 
 const isCap = (reason: WaitReason): boolean => capReasons.includes(reason);
 
-const expire = async (tx: Tx, w: World, row: Row): Promise<void> => {
+const putOff = statement<{ id: string; until: number }, unknown>((db, s) =>
+  db.updateTable('executions').set({ expires_at: s.until }).where('id', '=', s.id),
+);
+
+/** False: its budget is not spent after all, because an incident of its provider held it up (R40). */
+const expire = async (tx: Tx, w: World, row: Row): Promise<boolean> => {
   const reason = reasonNow(w, row, tx.at.steady);
   const ms = queuedMs(tx, row);
+  const parked = await weatherMs(tx, row.agent_id, await staysOf(tx, row));
+  if (parked > 0 && row.queue_budget_ms !== null && ms - parked < row.queue_budget_ms) {
+    await putOff(tx, { id: row.id, until: tx.at.steady + row.queue_budget_ms - (ms - parked) });
+    return false;
+  }
   const cap = isCap(reason);
   const cause: Cause = cap ? 'call_budget_exhausted' : causeOf(reason);
   await sayError(
@@ -104,20 +118,24 @@ const expire = async (tx: Tx, w: World, row: Row): Promise<void> => {
   );
   await setDetails(tx, { id: row.id, details: JSON.stringify(await waitDetails(tx, row, reason)) });
   await end(tx, row, { status: 'failed', cause, data: { reason, waited_ms: ms } });
+  return true;
 };
 
 /** The reasons that are not caps are causes of their own name. A parked row has no budget running: `not_before` cannot end one. */
 const causeOf = (reason: WaitReason): Cause => (reason in causes ? (reason as Cause) : 'call_budget_exhausted');
+
+/** Its times in the queue, steady ms. */
+const staysOf = async (tx: Tx, row: Row): Promise<{ from: number; to: number }[]> => [
+  ...(await stays(tx, { id: row.id })).rows.map((s) => ({ from: s.eligible_at, to: s.claimed_steady })),
+  { from: row.eligible_at, to: tx.at.steady },
+];
 
 /** ms per reason over all stays in the queue: its session's line first, then what bound its lane. */
 const waitDetails = async (tx: Tx, row: Row, reason: WaitReason): Promise<Record<string, number>> => {
   const { steady } = tx.at;
   const behind = row.behind_ms + (row.behind === 1 ? Math.max(0, steady - (row.behind_since ?? steady)) : 0);
   const ms: Record<string, number> = behind > 0 ? { [behindWhat(row)]: behind } : {};
-  const all = [
-    ...(await stays(tx, { id: row.id })).rows.map((s) => ({ from: s.eligible_at, to: s.claimed_steady })),
-    { from: row.eligible_at, to: steady },
-  ];
+  const all = await staysOf(tx, row);
   // Only the first stay can begin in a session's line: later the row holds the session itself.
   all[0]!.from += behind;
   for (const { from, to } of all)

@@ -21,6 +21,7 @@ import { execution, executions, executionsWithTexts } from './execution-reads.ts
 import { expireBudgets } from './expire-budgets.ts';
 import { cancelFanOut, enqueueFanOut, fanOut } from './fan-out.ts';
 import { fleetLimits } from './fleet-settings.ts';
+import { incident, incidents, pauseProvider, providers } from './incidents.ts';
 import { invariants } from './invariants.ts';
 import { judged } from './judged.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
@@ -70,6 +71,7 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   put_permissions: putPermissions,
   mark_attention: markAttention,
   set_paused: setPaused,
+  pause_provider: pauseProvider,
   put_runner: putRunner,
   put_operator_item: putOperatorItem,
   enqueue,
@@ -117,6 +119,9 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   expired_leases: expiredLeases,
   attempts_to_stop: attemptsToStop,
   events_after: eventsAfter,
+  incident,
+  incidents,
+  providers,
   invariants,
   ping,
   audit_log: auditLog,

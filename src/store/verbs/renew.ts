@@ -8,6 +8,7 @@ import type { Tx, WriteVerb } from '../tx.ts';
 import { tell } from './events.ts';
 import { runnerSeen } from './runner-seen.ts';
 import { takeResumes } from './take-resumes.ts';
+import { probeSpoke } from './weather.ts';
 
 type Item = WriteVerbs['renew'][0]['attempts'][number];
 type Answer = WriteVerbs['renew'][1][number];
@@ -112,6 +113,7 @@ const renewOne = async (tx: Tx, item: Item, lease_ms: number): Promise<Answer> =
     if (a.started_at === null && item.started_at !== null)
       await tell(tx, { type: 'execution.started', execution_id: a.execution_id, agent_name: a.agent_name });
   }
+  if (item.model_spoke === true) await probeSpoke(tx, attempt);
   if (a.cancel_requested_at !== null) return { attempt, state: 'stop', reason: 'cancel' };
   const called_ms = Math.max(0, a.called_ms);
   if (a.status === 'waiting') {

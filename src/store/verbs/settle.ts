@@ -16,6 +16,7 @@ import { durationMs } from './measured.ts';
 import { requeue } from './requeue.ts';
 import { sessionUsed } from './session-used.ts';
 import { tellOperator } from './settle-items.ts';
+import { byWeather } from './settle-weather.ts';
 import { takeResumes } from './take-resumes.ts';
 
 interface Attempt {
@@ -25,25 +26,27 @@ interface Attempt {
   token: string;
   credential_id: string | null;
   claimed_at: number;
+  claimed_steady: number;
   ended_at: number | null;
 }
 const attemptById = statement<{ id: string }, Attempt>((db, s) =>
   db
     .selectFrom('attempts')
-    .select(['id', 'execution_id', 'number', 'token', 'credential_id', 'claimed_at', 'ended_at'])
+    .select(['id', 'execution_id', 'number', 'token', 'credential_id', 'claimed_at', 'claimed_steady', 'ended_at'])
     .where('id', '=', s.id),
 );
 const factsOf = statement<{ id: string }, { stored_at: number }>((db, s) =>
   db.selectFrom('attempt_facts').select('stored_at').where('attempt_id', '=', s.id),
 );
 
-export const settle: WriteVerb<'settle'> = async (tx, args) => {
-  const attempt = (await attemptById(tx, { id: args.attempt_id })).rows[0];
-  const row = attempt?.token === args.token ? await executionById(tx, attempt.execution_id) : null;
+export const settle: WriteVerb<'settle'> = async (tx, given) => {
+  const attempt = (await attemptById(tx, { id: given.attempt_id })).rows[0];
+  const row = attempt?.token === given.token ? await executionById(tx, attempt.execution_id) : null;
   if (!attempt || !row) return { result: 'lost', execution: null };
   if ((await factsOf(tx, { id: attempt.id })).rows.length > 0)
     return { result: 'replayed', execution: executionFrom(row) };
   const late = isTerminal(row.status) || attempt.number !== row.attempt;
+  const args = late ? given : await byWeather(tx, row, attempt, given);
   await keepOutcome(tx, attempt, args, late);
   await sessionUsed(tx, row, args.facts, args.cost_usd);
   await evidence(tx, row, attempt, args);
@@ -110,7 +113,8 @@ const follow = async (tx: Tx, row: Row, args: SettleArgs): Promise<Ending['statu
   const more: Partial<Row> = { ...costs(row, args), cli_session_id: stream.session_id ?? row.cli_session_id };
   if (decision.kind !== 'end') {
     const afterMs = decision.kind === 'retry' ? decision.after_ms : Math.max(0, decision.until - tx.at.now);
-    await requeue(tx, row, { afterMs, why: decision.why, more });
+    const parked = row.parked + (decision.kind === 'park' ? 1 : 0);
+    await requeue(tx, row, { afterMs, why: decision.why, more: { ...more, parked } });
     return null;
   }
   const status = verdict.cause === 'cancelled' ? 'cancelled' : decision.status;

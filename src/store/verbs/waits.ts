@@ -4,8 +4,10 @@
  */
 import { sql } from 'kysely';
 import type { WaitInfo } from '../../contract/execution.ts';
+import type { WaitReason } from '../../contract/limits.ts';
 import { earliestReset } from '../claim/lend.ts';
 import { byTurn, type Head } from '../claim/order.ts';
+import { weatherClears } from '../claim/weather.ts';
 import type { World } from '../claim/world.ts';
 import type { Lane } from '../schema.ts';
 import { lit, statement } from '../statement.ts';
@@ -63,10 +65,17 @@ export const waits: ReadVerb<'waits'> = async (tx, { execution_ids, limits }) =>
       position: places.get(row.id) ?? 1,
       lanes_ahead: row.lane === null ? 0 : lanesAhead(row, row.lane, queue.children, turns),
       since: row.since_at,
-      until: reason === 'not_before' ? row.not_before : reason === 'credentials_exhausted' ? resetOf(world, row) : null,
+      until: untilOf(world, row, reason),
     };
   }
   return told;
+};
+
+const untilOf = (w: World, row: Row, reason: WaitReason): number | null => {
+  if (reason === 'not_before') return row.not_before;
+  if (reason === 'credentials_exhausted') return resetOf(w, row);
+  const clears = reason === 'provider_paused' ? weatherClears(w, row.agent_id) : null;
+  return clears === null ? null : w.now + clears - w.steady;
 };
 
 const resetOf = (w: World, row: Row): number | null => {
