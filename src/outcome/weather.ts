@@ -5,7 +5,7 @@
 import type { Verdict } from '../contract/verdict.ts';
 import { type WeatherFamily, weatherFamilies } from '../contract/weather.ts';
 
-export interface WeatherSign {
+interface WeatherSign {
   family: WeatherFamily;
   evidence: string;
 }

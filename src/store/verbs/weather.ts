@@ -68,7 +68,7 @@ const probesFailed = async (tx: Tx, incident_id: string): Promise<number> => {
 const distance = (id: string, failed: number): number =>
   hashedBackoff(id, failed + 1, weatherLimits.firstProbeMs, weatherLimits.longestProbeMs);
 
-export interface Failed {
+interface Failed {
   attempt_id: string;
   execution_id: string;
   agent_id: string;
