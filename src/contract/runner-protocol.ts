@@ -44,6 +44,8 @@ export const ClaimRequest = z.object({
   wait_ms: z.number().int().min(0).max(25_000).default(25_000),
   /** Attempts this runner is stopping already: the poll is not answered early for them again. */
   stopping: z.array(z.string()).max(1000).default([]),
+  /** Every attempt this runner knows of: a claim it was given and does not know was lost on the way. Null: it does not say. */
+  holds: z.array(z.string()).max(10_000).nullable().default(null),
 });
 export type ClaimRequest = z.infer<typeof ClaimRequest>;
 
@@ -100,6 +102,12 @@ export const ClaimAnswer = z.object({
   stops: z.array(z.object({ attempt: z.string(), reason: StopReason })).default([]),
 });
 export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
+
+/** A runner that leaves: what it keeps of its claims (its agents run on, its spool delivers). The rest is free at once. */
+export const GoodbyeRequest = z.object({ host: z.string(), holds: z.array(z.string()).max(10_000) });
+export type GoodbyeRequest = z.infer<typeof GoodbyeRequest>;
+export const GoodbyeAnswer = z.object({ given_back: z.number().int() });
+export type GoodbyeAnswer = z.infer<typeof GoodbyeAnswer>;
 
 export const BeginRequest = z.object({ token: z.string() });
 /** 200 `{go:true}`, or `{go:false, why}`: nothing may be spawned then. */

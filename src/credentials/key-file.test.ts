@@ -1,17 +1,22 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
 import { systemRandom } from '../kernel/ids.ts';
-import { loadSealer } from './key-file.ts';
+import { type Log, silentLog } from '../kernel/log.ts';
+import { loadSealer, type SealedRow } from './key-file.ts';
 
 let home: string;
 beforeEach(() => {
+  said = [];
   home = mkdtempSync(join(tmpdir(), 'drover-key-'));
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
-const load = (secretKey: string | null = null) => loadSealer({ home, secretKey }, systemRandom);
+let said: string[] = [];
+const log: Log = { ...silentLog, warn: (text) => void said.push(text) };
+const load = (secretKey: string | null = null, rows: SealedRow[] = []) =>
+  loadSealer({ home, secretKey }, { random: systemRandom, log }, rows);
 
 describe('the key that seals credentials', () => {
   it(
@@ -35,6 +40,24 @@ describe('the key that seals credentials', () => {
     writeFileSync(join(home, 'secret.key'), 'half a key');
     expect(() => load()).toThrow(/secret\.key does not hold 32 bytes.*backup/);
     expect(readFileSync(join(home, 'secret.key'), 'utf8')).toBe('half a key');
+  });
+
+  it(verifies('D33')('is not made anew while something is sealed with the one that is missing'), () => {
+    const row = { id: 'c1', name: 'team-key', sealed: load().seal('c1', 'sk') };
+    const key = readFileSync(join(home, 'secret.key'), 'utf8').trim();
+    rmSync(join(home, 'secret.key'));
+    expect(() => load(null, [row])).toThrow(/secret\.key is missing.*team-key.*backup.*DROVER_SECRET_KEY/);
+    expect(existsSync(join(home, 'secret.key'))).toBe(false);
+    expect(load(key, [row]).open('c1', row.sealed)).toBe('sk');
+    expect(said).toEqual([]);
+  });
+
+  it('says at the start what the key does not open', () => {
+    const row = { id: 'c1', name: 'team-key', sealed: load().seal('c1', 'sk') };
+    load(null, [row]);
+    expect(said).toEqual([]);
+    load(Buffer.alloc(32, 9).toString('base64'), [row]);
+    expect(said).toEqual([expect.stringMatching(/^team-key cannot be opened.*DROVER_SECRET_KEY.*store them anew/)]);
   });
 
   it('prefers DROVER_SECRET_KEY and writes no file then', () => {

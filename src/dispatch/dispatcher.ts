@@ -4,7 +4,7 @@
  * The order and the limits are the store's (`store/claim/`), inside the claim's transaction; nothing here chooses or counts.
  */
 import type { ClaimAnswer, ClaimRequest } from '../contract/runner-protocol.ts';
-import { claimFor } from '../flow/begin.ts';
+import { claimFor, giveBack, takeBack } from '../flow/begin.ts';
 import type { Deps } from '../flow/deps.ts';
 import type { Stirred } from '../store/store.ts';
 
@@ -81,7 +81,8 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
         if (!claims || poll.request.max === 0 || poll.gone()) continue;
         const got = await serve(poll);
         if (got.nextWake !== null) nextWake = nextWake === null ? got.nextWake : Math.min(nextWake, got.nextWake);
-        if (got.claims.length > 0 || poll.overdue) poll.answer({ claims: got.claims, stops: [] });
+        if (poll.gone()) await takeBack(deps, poll.runnerId, poll.request, got.claims);
+        else if (got.claims.length > 0 || poll.overdue) poll.answer({ claims: got.claims, stops: [] });
       }
       if (claims) wakeAt(nextWake);
     }
@@ -102,7 +103,9 @@ export const createDispatcher = (deps: Deps): Dispatcher => {
   };
 
   return {
-    claim(runnerId, request, signal) {
+    async claim(runnerId, request, signal) {
+      const { host, holds } = request;
+      if (holds !== null) await giveBack(deps, runnerId, { host, holds });
       return new Promise((resolve) => {
         const finish = (a: ClaimAnswer) => {
           if (!polls.delete(poll)) return;

@@ -13,6 +13,7 @@ import type {
   ClaimedAgent,
   ClaimedWork,
   ClaimRequest,
+  GoodbyeRequest,
   RenewAnswer,
   RenewRequest,
 } from '../contract/runner-protocol.ts';
@@ -51,6 +52,30 @@ export const claimFor = async (deps: Deps, runnerId: string, request: ClaimReque
     else claims.push(claimedWork(c, credential.lent));
   }
   return { claims, nextWake: result.next_wake };
+};
+
+/** A runner says what it knows of: claims that were lost on their way to it are queued again, without waiting for their lease. */
+export const giveBack = async (
+  deps: Deps,
+  runnerId: string,
+  { host, holds }: GoodbyeRequest,
+): Promise<{ given_back: number }> => {
+  const claims = { not_in: holds };
+  const { given_back } = await commit(deps, 'give_back', { runner_id: runnerId, host, claims });
+  if (given_back.length > 0)
+    deps.kernel.log.warn('claims that a runner never began are queued again', { runner: runnerId, host, given_back });
+  return { given_back: given_back.length };
+};
+
+/** Claims that were made for a poll whose client had gone meanwhile. */
+export const takeBack = async (
+  deps: Deps,
+  runnerId: string,
+  { host }: ClaimRequest,
+  claims: readonly ClaimedWork[],
+): Promise<void> => {
+  const named = { in: claims.map((c) => c.attempt) };
+  await commit(deps, 'give_back', { runner_id: runnerId, host, claims: named });
 };
 
 export const begin = (deps: Deps, attemptId: string, token: string): Promise<BeginAnswer> =>

@@ -18,7 +18,7 @@ interface WantedTarget {
 }
 
 /** What the seal is bound to. */
-const sealedFor = 'notify:webhook';
+export const sealedFor = 'notify:webhook';
 /** Below it a secret can be guessed from one signed body. */
 const secretChars = 16;
 

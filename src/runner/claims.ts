@@ -1,7 +1,7 @@
 /**
  * The claim loop: one long poll after another, with the room there is. Its answers bring work, and stops, since a cancel must
- * travel faster than a renewal. A poll that may bring work is never cut off: what it was about to hand over would be lost
- * until its lease ends. One that asks for nothing (no place) is, as soon as a place is free.
+ * travel faster than a renewal. Each says what is known here, so that a claim that was lost on its way is free again. A poll
+ * that may bring work is never cut off: what it was about to hand over would wait for the next one. One that asks for nothing (no place) is, as soon as a place is free.
  */
 import type { ClaimedWork, ClaimRequest } from '../contract/runner-protocol.ts';
 import { hashedBackoff } from '../kernel/backoff.ts';
@@ -50,6 +50,7 @@ export const startClaims = (p: {
       max,
       wait_ms: 25_000,
       stopping: p.roster.stopping().slice(0, 1000),
+      holds: p.roster.attempts(),
     };
     const answer = await p.server.claim(request, AbortSignal.any([stopping.signal, own.signal])).catch((error) => {
       // Cut off to ask again with more room.

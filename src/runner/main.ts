@@ -15,6 +15,7 @@ import { bridgeEntry } from './adapters/call-line.ts';
 import { afterResultMs } from './background.ts';
 import { createBallast } from './ballast.ts';
 import { startClaims } from './claims.ts';
+import { sayGoodbye } from './goodbye.ts';
 import { type AgentUser, agentUser, giveToAgent } from './launchers/agent-user.ts';
 import { createProcessLauncher } from './launchers/process-launcher.ts';
 import { bootId } from './launchers/proof.ts';
@@ -134,6 +135,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
       renewals.stop();
       leaving.abort(new Error('the runner leaves'));
       await work.idle();
+      await sayGoodbye(parts).catch((error) => log.warn('claims were not given back', { error }));
       // A holder without agents has nothing to keep: nothing is left behind, and the next start has its own version.
       if (!replaced)
         await launcher.retireHolder().catch((error) => log.warn('the holder was not asked to leave', { error }));

@@ -22,6 +22,8 @@ export interface Roster {
   /** Attempts with a process, or on the way to one. */
   live(): number;
   size(): number;
+  /** Every attempt that is known here, ended ones too. */
+  attempts(): string[];
   executions(): string[];
   /** Resolves when no ended attempt waits for its delivery. */
   untilDelivered(): Promise<void>;
@@ -57,6 +59,7 @@ export const createRoster = (onChange: () => void): Roster => {
     control: (attempt) => all.get(attempt)?.control ?? null,
     live: () => [...all.values()].filter((l) => !l.ended).length,
     size: () => all.size,
+    attempts: () => [...all.keys()],
     executions: () => [...all.values()].map((l) => l.claim.execution_id),
     untilDelivered: () => (allDelivered() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     stopping: () => [...all.values()].filter((l) => l.control.stopAsked !== null).map((l) => l.claim.attempt),

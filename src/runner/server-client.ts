@@ -12,6 +12,8 @@ import {
   type ClaimRequest,
   EventsAnswer,
   FactsAnswer,
+  GoodbyeAnswer,
+  type GoodbyeRequest,
   LoginAnswer,
   type LoginRequest,
   RenewAnswer,
@@ -35,6 +37,7 @@ export class ServerRefused extends Error {
 
 export interface ServerClient {
   claim(body: ClaimRequest, signal: AbortSignal): Promise<ClaimAnswer>;
+  goodbye(body: GoodbyeRequest, signal: AbortSignal): Promise<GoodbyeAnswer>;
   begin(attempt: string, token: string, signal: AbortSignal): Promise<BeginAnswer>;
   renew(body: RenewRequest, signal: AbortSignal): Promise<RenewAnswer>;
   /** `entries` are ready JSON lines; the answer is the highest stored sequence number. */
@@ -103,6 +106,7 @@ export const connectServer = (url: string, token: () => string): ServerClient =>
 
   return {
     claim: (body, signal) => json('/claim', ClaimAnswer, body, signal),
+    goodbye: (body, signal) => json('/goodbye', GoodbyeAnswer, body, signal),
     begin: (attempt, token, signal) => json(`/attempts/${attempt}/begin`, BeginAnswer, { token }, signal),
     renew: (body, signal) => json('/renew', RenewAnswer, body, signal),
     events: async (attempt, token, firstSeq, entries, signal) => {

@@ -4,16 +4,27 @@
  */
 import type { Config } from '../config.ts';
 import { limits } from '../contract/limits.ts';
-import { loadSealer } from '../credentials/key-file.ts';
+import { loadSealer, type SealedRow } from '../credentials/key-file.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
 import type { Deps } from '../flow/deps.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { createCouriers } from '../operator/couriers.ts';
+import { sealedFor } from '../operator/notify-target.ts';
 import { createEndings } from '../record/endings.ts';
 import { createFeed } from '../record/feed.ts';
 import { createFleetLimits } from '../record/fleet-limits.ts';
 import { createKnownAgents } from '../record/known-agents.ts';
 import type { Store } from '../store/store.ts';
+
+const sealedRows = async (store: Store): Promise<SealedRow[]> => {
+  const target = await store.read('notify_target', {});
+  return [
+    ...(await store.read('credentials', {})).flatMap(({ id, name, sealed }) =>
+      sealed === null ? [] : [{ id, name: `credential ${name}`, sealed }],
+    ),
+    ...(target === null ? [] : [{ id: sealedFor, name: 'the target of notifications', sealed: target.sealed }]),
+  ];
+};
 
 export const joinParts = async (config: Readonly<Config>, kernel: Kernel, store: Store) => {
   const feed = await createFeed({ store, kernel });
@@ -24,7 +35,7 @@ export const joinParts = async (config: Readonly<Config>, kernel: Kernel, store:
     kernel,
     config,
     store: knownAgents.store,
-    sealer: loadSealer(config, kernel.random),
+    sealer: loadSealer(config, kernel, await sealedRows(store)),
     endings,
     feed,
     fleetLimits: fleetLimits.get,

@@ -7,6 +7,7 @@ import { Fault } from '../contract/errors.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
 import { openSqliteEngine } from './engines/sqlite-engine.ts';
 import { openSqliteLogs } from './engines/sqlite-logs.ts';
+import { lookForLoss } from './lost-files.ts';
 import type { At, ReadVerbs, Store, WriteVerbs, Written } from './store.ts';
 
 interface OpenOptions {
@@ -26,6 +27,7 @@ export const openStore = async ({ home, log = silentLog }: OpenOptions): Promise
       },
     );
   }
+  for (const loss of lookForLoss(home)) log.warn(loss);
   const engine = await openSqliteEngine(home, log);
   if (engine.backup !== null) log.info('the database was migrated; a copy was made before', { copy: engine.backup });
   const logs = await openSqliteLogs(home, log).catch(async (error) => {

@@ -211,6 +211,11 @@ export interface WriteVerbs extends OperatorWrites, WeatherWrites {
     },
     { silent: string[]; requeued: string[]; lost: string[] },
   ];
+  /** Frees claims of a runner that it never began: those it does not hold, or those named. Its host counts: a key may be on two. */
+  give_back: [
+    { runner_id: string; host: string; claims: { not_in: string[] } | { in: string[] } },
+    { given_back: string[] },
+  ];
   /** A starting server gives every lease a whole term anew (R23). */
   adopt_leases: [{ lease_ms: number }, { adopted: number }];
   // -- calls between agents: yield and resume (R17)

@@ -109,6 +109,35 @@ describe('the runner’s protocol', () => {
     expect(await fleet.runner.begin(work!)).toEqual({ go: false, why: 'cancelled' });
   });
 
+  it(
+    verifies('R22')('gives out again what a runner was given and does not know of, without waiting for a lease'),
+    async () => {
+      const id = await submit();
+      const [lost] = await fleet.runner.claim();
+      // An older runner does not say what it holds.
+      await fleet.clock.advance(1);
+      const silent = fleet.runner.poll({ wait_ms: 0 });
+      await fleet.clock.advance(1);
+      expect((await silent).claims).toEqual([]);
+      const [again] = (await fleet.runner.poll({ holds: [] })).claims;
+      expect(again).toMatchObject({ execution_id: id, number: 2 });
+      expect(await fleet.runner.begin(lost!)).toEqual({ go: false, why: 'reaped' });
+      expect(await fleet.runner.begin(again!)).toMatchObject({ go: true });
+    },
+  );
+
+  it(verifies('R22')('frees at a goodbye what was never begun and is not held'), async () => {
+    for (let i = 0; i < 3; i++) await submit();
+    const [begun, held, free] = await fleet.runner.claim();
+    await fleet.runner.begin(begun!);
+    const bye = (host: string) => fleet.runner.request('/goodbye', { host, holds: [held!.attempt] });
+    expect((await bye('another-host')).body).toEqual({ given_back: 0 });
+    expect((await bye('test-host')).body).toEqual({ given_back: 1 });
+    expect((await fleet.row(free!.execution_id)).status).toBe('queued');
+    expect((await fleet.row(held!.execution_id)).status).toBe('running');
+    expect((await fleet.row(begun!.execution_id)).status).toBe('running');
+  });
+
   it('tells a polling runner at once what to stop', async () => {
     const id = await submit();
     const [work] = await fleet.runner.claim();
@@ -214,6 +243,35 @@ describe('over a real connection', () => {
     expect(work).toMatchObject({ execution_id: id, number: 1 });
     await fleet.runner.run(work!);
     expect((await fleet.row(id)).attempts).toHaveLength(1);
+  });
+
+  it(verifies('R22')('what was claimed for a runner while it went away is free at once'), async () => {
+    const url = await listen();
+    const leave = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      fleet.app.server.once('request', (_, response) => response.once('close', () => resolve()));
+    });
+    const id = await submit();
+    const slow = holdNext('claim_next');
+    const given = firstWrite('give_back');
+    const poll = fetch(`${url}/api/runner/claim`, {
+      method: 'POST',
+      signal: leave.signal,
+      headers: {
+        authorization: `Bearer ${runnerKey()}`,
+        'content-type': 'application/json',
+        [runnerProtocolHeader]: String(runnerProtocol),
+      },
+      body: JSON.stringify({ room, host: 'gone', boot_id: 'b', version: '0', isolation: 'none', cgroup: 'none' }),
+    }).catch((error: Error) => error.name);
+    await slow.reached;
+    leave.abort();
+    expect(await poll).toBe('AbortError');
+    await closed;
+    slow.release();
+    await given;
+    const [work] = await fleet.runner.claim();
+    expect(work).toMatchObject({ execution_id: id, number: 2 });
   });
 
   it(verifies('D15')('a client that goes away loses nothing: the same key gives the same execution'), async () => {

@@ -147,6 +147,21 @@ describe('facts', () => {
   });
 });
 
+it(verifies('R22')('says with every poll what it holds, and says goodbye when it leaves'), async () => {
+  const bench = await runnerBench();
+  try {
+    const claim = bench.claim({ agent: { command: ['cat'] } });
+    expect(bench.server.polls.every((p) => p.holds?.length === 0)).toBe(true);
+    bench.server.give(claim);
+    await bench.server.until(() => bench.server.polls.some((p) => p.holds?.includes(claim.attempt)));
+    await bench.facts(claim);
+    await bench.runner.stop();
+    expect(bench.server.goodbyes).toMatchObject([{ host: expect.any(String) }]);
+  } finally {
+    await bench.end();
+  }
+});
+
 it(verifies('R22')('leaves a claim that was never begun to the server'), async () => {
   const claim = bench.claim({ agent: gate('never') });
   bench.server.fate = (route) => (route === 'begin' ? 'request_lost' : 'passes');

@@ -9,13 +9,14 @@ import {
   attemptTokenHeader,
   type ClaimedWork,
   type ClaimRequest,
+  type GoodbyeRequest,
   type LogEntry,
   type RenewRequest,
   type RenewResult,
 } from '../../src/contract/runner-protocol.ts';
 import type { StopReason } from '../../src/contract/stop-reasons.ts';
 
-type Route = 'claim' | 'begin' | 'renew' | 'events' | 'facts' | 'login';
+type Route = 'claim' | 'goodbye' | 'begin' | 'renew' | 'events' | 'facts' | 'login';
 /** What happens to one request: nothing special, the request never arrives, or its answer is lost after it was done. */
 export type Fate = 'passes' | 'request_lost' | 'answer_lost' | '503' | '409';
 
@@ -36,6 +37,7 @@ export interface RunnerServer {
   seen: { route: Route; attempt: string | null; token: string | null; at: number }[];
   polls: ClaimRequest[];
   renewals: RenewRequest[];
+  goodbyes: GoodbyeRequest[];
   /** Resolves when `look` gives something: looked at after every request. */
   until<T>(look: () => T | undefined | null | false): Promise<T>;
   close(): Promise<void>;
@@ -89,6 +91,7 @@ export const startRunnerServer = async (): Promise<RunnerServer> => {
     seen: [],
     polls: [],
     renewals: [],
+    goodbyes: [],
     async until(look) {
       for (;;) {
         const found = look();
@@ -122,6 +125,9 @@ export const startRunnerServer = async (): Promise<RunnerServer> => {
     switch (route) {
       case 'claim':
         return claim(JSON.parse(text) as ClaimRequest, res);
+      case 'goodbye':
+        api.goodbyes.push(JSON.parse(text) as GoodbyeRequest);
+        return { given_back: 0 };
       case 'begin':
         return api.begin(attempt);
       case 'renew': {

@@ -1,6 +1,7 @@
 /**
  * The runner's protocol: claim, begin, renew, events, facts. The runner asks, the server answers; nothing here calls out. A
- * claim whose client has gone is not made, and one made for nobody is freed by its lease, since nothing runs before `begin`.
+ * claim whose client has gone is not made, and one that was lost is free again as soon as its runner is heard of without it, since
+ * nothing runs before `begin`; else when its lease ends.
  * What a runner delivers is stored before it is acknowledged, and a repeat changes nothing.
  */
 import { z } from 'zod';
@@ -10,6 +11,8 @@ import {
   BeginRequest,
   ClaimRequest,
   FactsRequest,
+  GoodbyeAnswer,
+  GoodbyeRequest,
   LogEntry,
   LoginAnswer,
   LoginRequest,
@@ -18,7 +21,7 @@ import {
   runnerProtocolHeader,
 } from '../../contract/runner-protocol.ts';
 import { cleanTexts } from '../../contract/text.ts';
-import { begin, renew } from '../../flow/begin.ts';
+import { begin, giveBack, renew } from '../../flow/begin.ts';
 import { finish } from '../../flow/finish.ts';
 import { keepLogin } from '../../flow/keep-login.ts';
 import type { Tails } from '../../record/tails.ts';
@@ -68,6 +71,20 @@ export const runnerRoutes =
       '/api/runner/attempts/:id/begin',
       { config, schema: { tags, summary: 'May the process be spawned?', params: IdParams, body: BeginRequest } },
       (request) => begin(deps, request.params.id, request.body.token),
+    );
+
+    app.post(
+      '/api/runner/goodbye',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'A runner leaves: what it never began and does not hold is free at once',
+          body: GoodbyeRequest,
+          response: { 200: GoodbyeAnswer },
+        },
+      },
+      (request) => giveBack(deps, runnerId(request), request.body),
     );
 
     app.post(

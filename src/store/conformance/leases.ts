@@ -42,6 +42,29 @@ export const leasesConformance = (open: OpenEngine): void => {
     );
 
     it(
+      verifies('R22', 'R24')('a claim that was lost on its way is free as soon as its runner is heard of without it'),
+      async () => {
+        const rows = [];
+        for (let i = 0; i < 3; i++) rows.push(await h.submit('a'));
+        const [begun, known, lost] = (await h.claim(3)) as [ClaimRow, ClaimRow, ClaimRow];
+        await h.begin(begun);
+        const back = (over: Partial<WriteVerbs['give_back'][0]>) =>
+          h.write('give_back', { runner_id: 'r1', host: 'h1', claims: { not_in: [known.attempt_id] }, ...over });
+        expect(await back({ runner_id: 'r2' })).toEqual({ given_back: [] });
+        expect(await back({ host: 'h2' })).toEqual({ given_back: [] });
+        expect(await back({ claims: { in: [begun.attempt_id] } })).toEqual({ given_back: [] });
+        expect(await back({})).toEqual({ given_back: [lost.execution.id] });
+        expect(await back({})).toEqual({ given_back: [] });
+        expect(await h.begin(lost)).toEqual({ go: false, why: 'reaped' });
+        expect(await h.begin(known)).toEqual({ go: true, why: null });
+        const [again] = await h.claim();
+        expect(again!.execution).toMatchObject({ id: lost.execution.id, attempt: 2 });
+        expect(rows.map((r) => r.id)).toContain(lost.execution.id);
+        expect(await back({ claims: { in: [again!.attempt_id] } })).toEqual({ given_back: [lost.execution.id] });
+      },
+    );
+
+    it(
       verifies('R23')('an expired lease makes a row silent: it keeps its slot, and a renewal brings it back'),
       async () => {
         await h.agent('one', { max_parallel_tasks: 1 });

@@ -32,6 +32,7 @@ export const plansConformance = (open: OpenEngine): void => {
       await h.write('cancel_fan_out', { id: 'f1', by: 'x', reason: null });
       h.pass(leaseMs);
       await h.write('reap', { lease_ms: leaseMs, grace_ms: 1e6, same_host: null, max: 9 });
+      await h.write('give_back', { runner_id: 'r1', host: 'h1', claims: { not_in: [] } });
       await h.write('adopt_leases', { lease_ms: leaseMs });
       await h.write('renew', {
         runner_id: 'r1',

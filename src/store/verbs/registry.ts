@@ -21,6 +21,7 @@ import { execution, executions, executionsWithTexts } from './execution-reads.ts
 import { expireBudgets } from './expire-budgets.ts';
 import { cancelFanOut, enqueueFanOut, fanOut } from './fan-out.ts';
 import { fleetLimits } from './fleet-settings.ts';
+import { giveBack } from './give-back.ts';
 import { incident, incidents, pauseProvider, providers } from './incidents.ts';
 import { invariants } from './invariants.ts';
 import { judged } from './judged.ts';
@@ -62,6 +63,7 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   clear_queue: clearQueue,
   expire_budgets: expireBudgets,
   reap,
+  give_back: giveBack,
   adopt_leases: adoptLeases,
   open_call: openCall,
   abandon_call: abandonCall,
