@@ -265,6 +265,7 @@ export const createHost = (name: string, net: Net, time: Time, onSpawn: (proc: P
         max: 4,
         wait_ms: 25_000,
         stopping: host.procs.filter((p) => p.alive && p.stop !== null).map((p) => p.claim.attempt),
+        holds: [...r.known],
       };
       void net
         .send(from(), 'claim', (server, signal) => server.dispatcher.claim(name, request, signal))
