@@ -44,7 +44,7 @@ export const lookForLoss = (home: string): string[] => {
   const used = `this home was used before (${found.join(', ')})`;
   if (size === null)
     return [
-      `${main} is missing, but ${used}. A new database is made, without agents, executions or credentials. If that is not wanted: stop, and put a copy back (${newestCopy(backups)}).`,
+      `${main} is missing, but ${used}. A new, empty database is made. If that is not wanted: stop, and put a copy back (${newestCopy(backups)}).`,
     ];
   throw new Fault(
     'not_ready',
