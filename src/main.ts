@@ -39,7 +39,7 @@ const start = async (config: Readonly<Config>) => {
   const clock = systemClock(await store.read('clock_high_water', {}));
   const kernel: Kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
 
-  const { deps, dispatcher, couriers } = await joinParts(config, kernel, store);
+  const { deps, dispatcher, couriers, ticker } = await joinParts(config, kernel, store);
   await ensureOwner(deps);
   await commit(deps, 'adopt_leases', { lease_ms: limits.leaseMs });
 
@@ -50,6 +50,7 @@ const start = async (config: Readonly<Config>) => {
   });
   const sweeps = startSweeps(deps, { name: hostname(), bootId: bootId(), alive: isAlive });
   couriers.start();
+  ticker.start();
   writeFileSync(join(config.home, 'run', 'server.json'), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   const bundled = import.meta.url.endsWith('.js');
   const runner = startLocalRunner(kernel, {
@@ -60,7 +61,7 @@ const start = async (config: Readonly<Config>) => {
     serverUrl: url,
     env: environmentWith(bundled ? programEnv(join(here, '..')) : {}),
   });
-  return { kernel, store, deps, url, app, dispatcher, couriers, sweeps, runner };
+  return { kernel, store, deps, url, app, dispatcher, couriers, ticker, sweeps, runner };
 };
 
 const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fault => {
@@ -109,6 +110,7 @@ const main = async () => {
     s.dispatcher.close();
     await s.runner.stop(drainMs);
     await s.sweeps.stop();
+    await s.ticker.stop();
     // A try under way may wait for its receiver: its row is held in the store and comes again.
     await Promise.race([s.couriers.stop(), s.kernel.clock.sleep(drainMs)]);
     await Promise.race([s.app.close(), s.kernel.clock.sleep(drainMs)]);

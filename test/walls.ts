@@ -15,7 +15,21 @@ export const layers: Record<string, readonly string[]> = {
   // Answers of people become work, so it stands above the door by which work enters.
   operator: ['contract', 'kernel', 'store', 'credentials', 'record', 'flow'],
   dispatch: ['contract', 'store', 'record', 'flow'],
-  api: ['contract', 'kernel', 'store', 'admission', 'credentials', 'record', 'flow', 'operator', 'dispatch', 'mcp'],
+  // Ticks become work, so it stands above the door by which work enters.
+  schedule: ['contract', 'kernel', 'store', 'record', 'flow'],
+  api: [
+    'contract',
+    'kernel',
+    'store',
+    'admission',
+    'credentials',
+    'record',
+    'flow',
+    'operator',
+    'dispatch',
+    'schedule',
+    'mcp',
+  ],
   // Asks the routes through what the HTTP edge hands it; knows no route and no Fastify. `kernel`: for the bridge.
   mcp: ['contract', 'kernel', 'store', 'admission', 'flow'],
   client: ['contract'],

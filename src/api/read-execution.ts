@@ -85,16 +85,20 @@ export const readAttempts = async (deps: Deps, executionId: string): Promise<Att
 };
 
 export const readBody = async (deps: Deps, row: FullExecution, oldStatus = false): Promise<ExecutionBody> => {
-  const [waits, attempts, tools] = await Promise.all([
+  const [waits, attempts, tools, tick] = await Promise.all([
     waitsOf(deps, [row]),
     readAttempts(deps, row.id),
     row.status === 'running' || row.status === 'waiting' ? readTools(deps, row.id) : [],
+    row.triggered_by === 'schedule' || row.triggered_by === 'manual'
+      ? deps.store.read('tick_of', { execution_id: row.id })
+      : null,
   ]);
   const active = tools.findLast((t) => t.success === null);
   return presentExecution(row, {
     wait: waits[row.id] ?? null,
     attempts,
     activeTool: active?.tool ?? null,
+    tick,
     oldStatus,
   });
 };

@@ -20,6 +20,8 @@ import { peopleRoutes } from './routes/people.ts';
 import { permissionRoutes } from './routes/permissions.ts';
 import { rediagnoseRoutes } from './routes/rediagnose.ts';
 import { runnerListRoutes } from './routes/runners.ts';
+import { scheduleRunRoutes } from './routes/schedule-runs.ts';
+import { scheduleRoutes } from './routes/schedules.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
 import { signInRoutes } from './routes/sign-in.ts';
@@ -38,6 +40,8 @@ export const routes: readonly RouteModule[] = [
   permissionRoutes,
   agentFileRoutes,
   workRoutes,
+  scheduleRoutes,
+  scheduleRunRoutes,
   mcpRoutes,
   fleetRoutes,
   incidentRoutes,

@@ -13,6 +13,7 @@ export const eventTypes = [
   'execution.silent',
   'execution.late_outcome',
   'execution.attention',
+  'execution.skipped',
   'agent.created',
   'agent.changed',
   'agent.deleted',
@@ -28,6 +29,7 @@ export const eventTypes = [
   'incident.closed',
   'provider.paused',
   'provider.resumed',
+  'schedule.changed',
   'operator.opened',
   'operator.changed',
 ] as const;

@@ -10,6 +10,7 @@ import { isRefusal, type Refusal, refuse } from '../contract/errors.ts';
 import type { ExecutionRequest } from '../contract/execution.ts';
 import { limits } from '../contract/limits.ts';
 import { type Principal, principalScope } from '../contract/principal.ts';
+import type { Tick } from '../contract/schedule.ts';
 import { commit } from '../record/commit.ts';
 import type { FleetLimits } from '../store/rows.ts';
 import type { EnqueueArgs, EnqueueResult, WriteVerbs } from '../store/store.ts';
@@ -17,7 +18,7 @@ import type { Deps } from './deps.ts';
 
 /**
  * `bodyHash`: of what the client sent, so that a key used with another body is seen; null without an idempotency key.
- * `call`: the id under which the asking execution waits for it; null when it does not wait.
+ * `call`: the id under which the asking execution waits for it; null when it does not wait. `tick`: of which schedule it is one.
  */
 export const submit = async (
   deps: Deps,
@@ -25,6 +26,7 @@ export const submit = async (
   principal: Principal,
   bodyHash: string | null,
   call: string | null = null,
+  tick: Tick | null = null,
 ): Promise<EnqueueResult> => {
   const admitted = await admit(deps, request, principal);
   if (isRefusal(admitted)) return admitted;
@@ -33,6 +35,7 @@ export const submit = async (
     ...stored(deps, admitted, await deps.fleetLimits()),
     idempotency,
     open_call: call,
+    tick,
   });
 };
 

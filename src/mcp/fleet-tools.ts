@@ -4,6 +4,7 @@ import { adapters, permissionModes } from '../contract/agent.ts';
 import { ExecutionStatus } from '../contract/execution.ts';
 import { limits } from '../contract/limits.ts';
 import { itemLimits, Severity } from '../contract/operator.ts';
+import { scheduleLimits } from '../contract/schedule.ts';
 import { said, type Tool, tool } from './tool.ts';
 
 const agent_name = z.string().min(1).max(300).describe('Name of the agent');
@@ -162,5 +163,28 @@ export const fleetTools: readonly Tool[] = [
     parallel: true,
     run: async (i, { ask }) =>
       said(await ask('GET', path(i.agent_name, '/chat/history')), (b: unknown[]) => b.slice(-i.limit)),
+  }),
+  tool({
+    name: 'list_schedules',
+    description: 'The schedules of an agent: when each runs next and what it says.',
+    input: z.object({ agent_name }),
+    parallel: true,
+    run: async (i, { ask }) => said(await ask('GET', path(i.agent_name, '/schedules'))),
+  }),
+  tool({
+    name: 'create_schedule',
+    description:
+      'Run a message on an agent again and again. cron_expression: minute hour day month weekday, in timezone. Only for ' +
+      'people who operate the fleet.',
+    input: z.object({
+      agent_name,
+      name: z.string().min(1).max(scheduleLimits.nameChars),
+      cron_expression: z.string().min(1).max(scheduleLimits.cronChars),
+      message: z.string().min(1),
+      timezone: z.string().max(100).optional().describe('Europe/Berlin, UTC (default)'),
+      description: z.string().max(scheduleLimits.descriptionChars).optional(),
+      enabled: z.boolean().optional(),
+    }),
+    run: async ({ agent_name: name, ...body }, { ask }) => said(await ask('POST', path(name, '/schedules'), body)),
   }),
 ];

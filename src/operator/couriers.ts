@@ -1,9 +1,9 @@
 /** Brings answers to who asked and news to who is to know: woken by what commits stir, else by time. Started once, by main.ts. */
 import type { Deps } from '../flow/deps.ts';
+import { createErrand } from '../kernel/errand.ts';
 import type { Stirred } from '../store/store.ts';
 import { deliverAnswers } from './deliver-answers.ts';
 import { deliverNotifications } from './deliver-notifications.ts';
-import { createErrand } from './errand.ts';
 
 interface Couriers {
   /** Also takes up what an earlier process left. */

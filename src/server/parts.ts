@@ -14,6 +14,7 @@ import { createEndings } from '../record/endings.ts';
 import { createFeed } from '../record/feed.ts';
 import { createFleetLimits } from '../record/fleet-limits.ts';
 import { createKnownAgents } from '../record/known-agents.ts';
+import { createTicker } from '../schedule/ticker.ts';
 import type { Store } from '../store/store.ts';
 
 const sealedRows = async (store: Store): Promise<SealedRow[]> => {
@@ -52,9 +53,11 @@ export const joinParts = async (config: Readonly<Config>, kernel: Kernel, store:
       endings.stir(stirred);
       dispatcher.stir(stirred);
       couriers.stir(stirred);
+      ticker.stir(stirred);
     },
   };
   const dispatcher = createDispatcher(deps);
   const couriers = createCouriers(deps);
-  return { deps, feed, dispatcher, couriers };
+  const ticker = createTicker(deps);
+  return { deps, feed, dispatcher, couriers, ticker };
 };

@@ -10,6 +10,7 @@ import type { EventRow } from '../contract/events.ts';
 import type { AttemptRow, CostKind, ExecutionClass, ExecutionRow, ExecutionTexts } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
 import type { NotificationRow, NotifyTargetRow, OperatorItemRow } from '../contract/operator.ts';
+import type { ScheduleRow } from '../contract/schedule.ts';
 import type { IncidentState, WeatherFamily } from '../contract/weather.ts';
 import type { KeyRow, LoginRow, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 import type { ReadVerbs } from './store.ts';
@@ -76,6 +77,8 @@ export type Sessions = Defaulted<Stored<SessionRow>, 'is_main' | 'cost_usd' | 'm
 };
 
 export type Runners = Defaulted<Stored<RunnerRow>, 'labels'> & { seen_steady: number | null };
+
+export type Schedules = Stored<ScheduleRow>;
 
 export interface OperatorItems {
   id: string;
@@ -192,6 +195,8 @@ export interface Database {
     outcome: 'passed' | 'failed' | 'silent' | null;
   };
   provider_pauses: { provider: string; paused_at: number; paused_by: string };
+  schedules: Schedules;
+  ticks: { schedule_id: string; fire_at: number; execution_id: string; ran: Bit; by_hand: Bit };
   settings: SettingRow;
   users: UserRow;
   api_keys: KeyRow;

@@ -29,11 +29,13 @@ import type {
   RenewResult,
   RunnerRoom,
 } from '../contract/runner-protocol.ts';
+import type { Tick } from '../contract/schedule.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 import type { WeatherFamily } from '../contract/weather.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
 import type { FleetLimits, KeyRow, LoginRow, RunnerAbout, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
+import type { ScheduleReads, ScheduleWrites } from './schedule-verbs.ts';
 import type { WeatherReads, WeatherWrites } from './weather-verbs.ts';
 
 export interface At {
@@ -59,6 +61,8 @@ export interface Stirred {
   notices?: boolean;
   /** An agent was made, changed or taken away: agents kept in memory are stale. */
   agents_changed?: boolean;
+  /** A schedule was made, changed or taken away: another tick may be the next one. */
+  schedules_changed?: boolean;
 }
 
 export interface EnqueueArgs {
@@ -78,6 +82,8 @@ export interface EnqueueArgs {
   fresh_session_id: string;
   /** The caller waits for it: the call is opened in the same transaction (R17). */
   open_call: string | null;
+  /** The tick of a schedule that it is. */
+  tick?: Tick | null;
 }
 /** A batch: all its executions, or none. */
 export interface FanOutArgs {
@@ -174,7 +180,7 @@ export interface ListExecutions {
 }
 
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
-export interface WriteVerbs extends OperatorWrites, WeatherWrites {
+export interface WriteVerbs extends OperatorWrites, WeatherWrites, ScheduleWrites {
   // -- the life of an execution
   enqueue: [EnqueueArgs, EnqueueResult];
   claim_next: [ClaimNextArgs, ClaimNextResult];
@@ -278,7 +284,7 @@ export interface Judged {
   next: { at: number; id: string } | null;
 }
 
-export interface ReadVerbs extends OperatorReads, WeatherReads {
+export interface ReadVerbs extends OperatorReads, WeatherReads, ScheduleReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
   execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];

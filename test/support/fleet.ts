@@ -92,12 +92,13 @@ export const openFleet = async (
   const clock = manualClock();
   const kernel: Kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
   const store = await openStore({ home, log });
-  const { deps, feed, dispatcher, couriers } = await joinParts(config, kernel, store);
+  const { deps, feed, dispatcher, couriers, ticker } = await joinParts(config, kernel, store);
   await ensureOwner(deps);
   const app = await buildApp({ ...deps, dispatcher, pageDir: pageDir ?? join(home, 'no-page') });
   await app.ready();
   const sweeps: Sweeps = startSweeps(deps, null);
   couriers.start();
+  ticker.start();
   const owner = readFileSync(ownerTokenPath(home), 'utf8').trim();
   const runnerKey = readFileSync(runnerKeyPath(home), 'utf8').trim();
 
@@ -167,6 +168,7 @@ export const openFleet = async (
       await clock.advance(10_000);
       await closing;
       await couriers.stop();
+      await ticker.stop();
       const stopped = sweeps.stop();
       await stopped;
       feed.close();

@@ -3,6 +3,7 @@ import type { FullExecution } from '../../src/api/present/execution.ts';
 import type { AgentRow } from '../../src/contract/agent.ts';
 import type { AttemptRow, ExecutionRequest } from '../../src/contract/execution.ts';
 import type { RunnerRoom } from '../../src/contract/runner-protocol.ts';
+import type { ScheduleRow } from '../../src/contract/schedule.ts';
 import type { Verdict } from '../../src/contract/verdict.ts';
 import type { EnqueueArgs } from '../../src/store/store.ts';
 
@@ -31,6 +32,31 @@ export const anAgent = (over: Partial<AgentRow> & { id: string; name: string }):
   credential_id: null,
   desired_state: 'running',
   main_session_id: null,
+  created_at: 0,
+  updated_at: 0,
+  ...over,
+});
+
+export const aSchedule = (over: Partial<ScheduleRow> = {}): ScheduleRow => ({
+  id: 'sched1',
+  agent_id: 'a1',
+  agent_name: 'writer',
+  name: 'nightly',
+  description: null,
+  cron_expression: '* * * * *',
+  timezone: 'UTC',
+  message: 'do it',
+  model: null,
+  enabled: true,
+  overlap: 'skip',
+  catch_up: 'none',
+  jitter_s: 0,
+  timeout_s: null,
+  max_retries: null,
+  next_fire_at: 1_000,
+  next_due_at: 1_000,
+  last_fire_at: null,
+  created_by: 'user:1',
   created_at: 0,
   updated_at: 0,
   ...over,

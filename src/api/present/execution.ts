@@ -15,6 +15,8 @@ interface Around {
   wait?: WaitInfo | null;
   attempts?: AttemptBody[];
   activeTool?: string | null;
+  /** Which tick of which schedule it is. */
+  tick?: { schedule_id: string; name: string | null; fire_at: number } | null;
   /** For pollers that do not know `waiting`: shown as `running`, with the phase beside it. */
   oldStatus?: boolean;
 }
@@ -64,6 +66,9 @@ export const presentExecution = (row: FullExecution, around: Around = {}) => ({
   wait: around.wait == null ? null : presentWait(around.wait),
   ...(around.activeTool !== undefined && { active_tool: around.activeTool }),
   ...(around.attempts !== undefined && { attempts: around.attempts }),
+  ...(around.tick != null && {
+    schedule: { id: around.tick.schedule_id, name: around.tick.name, fire_at: iso(around.tick.fire_at) },
+  }),
 });
 export type ExecutionBody = ReturnType<typeof presentExecution>;
 

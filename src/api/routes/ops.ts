@@ -1,7 +1,10 @@
 /** The fleet as older dashboards ask for it: counts of agents, and one word on its health with the reasons. */
 import { z } from 'zod';
+import { schedulesPausedKey } from '../../contract/schedule.ts';
+import { audit } from '../../record/audit.ts';
+import { commit } from '../../record/commit.ts';
 import { isConnected } from '../present/runner.ts';
-import { iso, type RouteModule } from '../route.ts';
+import { iso, MessageBody, type RouteModule, who } from '../route.ts';
 
 const tags = ['Fleet'];
 const State = z.enum(['running', 'stopped']);
@@ -86,6 +89,59 @@ export const opsRoutes: RouteModule = (deps) => async (app) => {
         critical_issues,
         warnings,
         healthy_agents: agents.filter((a) => !troubled.has(a.name)).map((a) => a.name),
+      };
+    },
+  );
+
+  for (const [verb, paused] of [
+    ['pause', true],
+    ['resume', false],
+  ] as const)
+    app.post(
+      `/api/ops/schedules/${verb}`,
+      {
+        config: { needs: 'operate' },
+        schema: {
+          tags,
+          summary: paused
+            ? 'Hold all schedules: ticks are skipped, each with a row'
+            : 'Schedules run again from now on',
+          response: { 200: MessageBody.extend({ paused: z.boolean(), schedules: z.number() }) },
+        },
+      },
+      async (request) => {
+        await commit(deps, 'put_setting', { key: schedulesPausedKey, value: paused ? '1' : null });
+        await audit(deps, who(request), `schedules.${verb}`, 'all');
+        const schedules = (await deps.store.read('schedules', {})).filter((s) => s.enabled).length;
+        return { message: `${schedules} schedules are ${paused ? 'held' : 'on again'}.`, paused, schedules };
+      },
+    );
+
+  app.get(
+    '/api/ops/schedules',
+    {
+      config: { needs: 'view' },
+      schema: {
+        tags,
+        summary: 'Are all schedules held, how many are on, and what comes next',
+        response: {
+          200: z.object({
+            paused: z.boolean(),
+            total: z.number(),
+            enabled: z.number(),
+            next_run_at: z.string().nullable(),
+          }),
+        },
+      },
+    },
+    async () => {
+      const all = await deps.store.read('schedules', {});
+      const next = all.map((s) => s.next_due_at).filter((at) => at !== null);
+      return {
+        paused: (await deps.store.read('setting', { key: schedulesPausedKey }))?.value === '1',
+        total: all.length,
+        enabled: all.filter((s) => s.enabled).length,
+        next_run_at: next.length === 0 ? null : iso(Math.min(...next)),
       };
     },
   );

@@ -10,6 +10,7 @@ import { orderConformance } from './order.ts';
 import { peopleConformance } from './people.ts';
 import { plansConformance } from './plans.ts';
 import { randomConformance } from './random.ts';
+import { schedulesConformance } from './schedules.ts';
 import { sqliteInProcess } from './sqlite-in-process.ts';
 import { weatherConformance } from './weather.ts';
 
@@ -23,5 +24,6 @@ fanOutsConformance(sqliteInProcess);
 peopleConformance(sqliteInProcess);
 operatorConformance(sqliteInProcess);
 weatherConformance(sqliteInProcess);
+schedulesConformance(sqliteInProcess);
 plansConformance(sqliteInProcess);
 randomConformance(sqliteInProcess, 60);

@@ -4,6 +4,7 @@ import { stall } from './0002-stall.ts';
 import { operator } from './0003-operator.ts';
 import { calls } from './0004-calls.ts';
 import { weather } from './0005-weather.ts';
+import { schedules } from './0006-schedules.ts';
 import type { Words } from './words.ts';
 
 export interface Migration {
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   { name: '0003-operator', statements: operator },
   { name: '0004-calls', statements: calls },
   { name: '0005-weather', statements: weather },
+  { name: '0006-schedules', statements: schedules },
 ];

@@ -55,12 +55,18 @@ CREATE INDEX operator_items_pending ON operator_items (id) WHERE delivery = 'pen
 CREATE INDEX operator_items_status ON operator_items (status, id);
 CREATE TABLE provider_pauses ( provider TEXT NOT NULL PRIMARY KEY, paused_at INTEGER NOT NULL, paused_by TEXT NOT NULL ) STRICT;
 CREATE TABLE runners ( id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, host TEXT, boot_id TEXT, version TEXT, isolation TEXT, cgroup TEXT, slots INTEGER, labels TEXT NOT NULL DEFAULT '[]', room TEXT, last_seen INTEGER, seen_steady INTEGER, created_at INTEGER NOT NULL ) STRICT;
+CREATE TABLE schedules ( id TEXT NOT NULL PRIMARY KEY, agent_id TEXT NOT NULL, agent_name TEXT NOT NULL, name TEXT NOT NULL, description TEXT, cron_expression TEXT NOT NULL, timezone TEXT NOT NULL, message TEXT NOT NULL, model TEXT, enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)), overlap TEXT NOT NULL CHECK (overlap IN ('skip', 'queue')), catch_up TEXT NOT NULL CHECK (catch_up IN ('none', 'once', 'all')), jitter_s INTEGER NOT NULL CHECK (jitter_s >= 0), timeout_s INTEGER, max_retries INTEGER, next_fire_at INTEGER, next_due_at INTEGER, last_fire_at INTEGER, created_by TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, CONSTRAINT due_is_enabled CHECK ((next_due_at IS NULL) = (next_fire_at IS NULL) AND (next_fire_at IS NULL OR enabled = 1)) ) STRICT;
+CREATE UNIQUE INDEX schedules_agent ON schedules (agent_id, name);
+CREATE INDEX schedules_due ON schedules (next_due_at, id) WHERE next_due_at IS NOT NULL;
 CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
 CREATE TABLE sessions ( id TEXT NOT NULL PRIMARY KEY, agent_id TEXT NOT NULL, caller_session_id TEXT, cli_session_id TEXT, is_main INTEGER NOT NULL DEFAULT 0, cost_usd REAL NOT NULL DEFAULT 0, cli_cost_total REAL, kept_ref TEXT, message_count INTEGER NOT NULL DEFAULT 0, context_used INTEGER, context_max INTEGER, created_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL, cleared_at INTEGER ) STRICT;
 CREATE INDEX sessions_agent ON sessions (agent_id, id);
 CREATE UNIQUE INDEX sessions_caller ON sessions (caller_session_id, agent_id) WHERE caller_session_id IS NOT NULL;
 CREATE TABLE settings (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, updated_at INTEGER NOT NULL) STRICT;
 CREATE TABLE streaks ( agent_id TEXT NOT NULL PRIMARY KEY, cause TEXT NOT NULL, times TEXT NOT NULL ) STRICT, WITHOUT ROWID;
+CREATE TABLE ticks ( schedule_id TEXT NOT NULL, fire_at INTEGER NOT NULL, execution_id TEXT NOT NULL, ran INTEGER NOT NULL CHECK (ran IN (0, 1)), by_hand INTEGER NOT NULL CHECK (by_hand IN (0, 1)), PRIMARY KEY (schedule_id, fire_at) ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX ticks_execution ON ticks (execution_id);
+CREATE INDEX ticks_ran ON ticks (schedule_id, fire_at) WHERE ran = 1;
 CREATE TABLE users ( id TEXT NOT NULL PRIMARY KEY, username TEXT NOT NULL UNIQUE, email TEXT, role TEXT NOT NULL CHECK (role IN ('owner', 'operator', 'viewer')), password_hash TEXT, created_at INTEGER NOT NULL ) STRICT;
 CREATE TABLE wait_spans ( agent_id TEXT NOT NULL, class TEXT NOT NULL, from_at INTEGER NOT NULL, to_at INTEGER, reason TEXT NOT NULL, PRIMARY KEY (agent_id, class, from_at) ) STRICT, WITHOUT ROWID;
 CREATE INDEX wait_spans_ended ON wait_spans (to_at) WHERE to_at IS NOT NULL;

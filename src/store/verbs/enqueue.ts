@@ -18,6 +18,7 @@ import { remember, seenBefore } from './idempotency.ts';
 import { openCall } from './open-call.ts';
 import { placeFor } from './session-turn.ts';
 import { orTakeBack } from './take-back.ts';
+import { enqueueTick } from './ticks.ts';
 
 /** Executions one execution may have asked for: nested calls are outside the backlog, so they need a bound of their own (R20). */
 const childrenMax = 1_000;
@@ -120,7 +121,8 @@ const overBacklog = (agent: string, queue_length: number, max_backlog_depth: num
   });
 
 export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
-  const { caller, open_call: call_id } = args;
+  const { caller, open_call: call_id, tick } = args;
+  if (tick != null) return enqueueTick(tx, { ...args, tick }, () => add(tx, args, null));
   if (caller === null || call_id === null) return add(tx, args, null);
   return orTakeBack(tx, async () => {
     const added = await add(tx, args, null);

@@ -41,9 +41,20 @@ import { adoptLeases, reap } from './reap.ts';
 import { renew } from './renew.ts';
 import { retain } from './retain.ts';
 import { deleteRunner, runners } from './runners.ts';
+import {
+  createSchedule,
+  deleteSchedule,
+  dueSchedules,
+  schedule,
+  schedules,
+  scheduleTicks,
+  tickOf,
+  updateSchedule,
+} from './schedules.ts';
 import { putSetting, setting, settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { stats } from './stats.ts';
+import { skipTicks } from './ticks.ts';
 import { login, user, userByName, users } from './user-reads.ts';
 import { createLogin, createUser, deleteLogin, setPassword } from './users.ts';
 import { longWaits, waits } from './waits.ts';
@@ -84,6 +95,10 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   put_notify_target: putNotifyTarget,
   take_notifications: takeNotifications,
   notification_tried: notificationTried,
+  create_schedule: createSchedule,
+  update_schedule: updateSchedule,
+  delete_schedule: deleteSchedule,
+  skip_ticks: skipTicks,
   audit,
   clear_chat: clearChat,
   create_key: createKey,
@@ -143,6 +158,11 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   answers_due: answersDue,
   notify_target: notifyTarget,
   notifications,
+  schedules,
+  schedule,
+  due_schedules: dueSchedules,
+  schedule_ticks: scheduleTicks,
+  tick_of: tickOf,
   runners,
   session,
   sessions,

@@ -60,6 +60,7 @@ const oldExecutions = async (tx: Tx, before: number, max: number): Promise<numbe
     .execute();
   await tx.db.deleteFrom('attempts').where('execution_id', 'in', ids).execute();
   await tx.db.deleteFrom('calls').where('execution_id', 'in', ids).execute();
+  await tx.db.deleteFrom('ticks').where('execution_id', 'in', ids).execute();
   await tx.db.deleteFrom('execution_texts').where('execution_id', 'in', ids).execute();
   await tx.db.deleteFrom('executions').where('id', 'in', ids).execute();
   return ids.length;

@@ -2,7 +2,7 @@
  * Something that is done again and again beside everything else: one turn at a time, at once when woken, else after the time that
  * the last turn gave. A turn that fails is logged and comes again; nobody waits for it.
  */
-import type { Kernel } from '../kernel/kernel.ts';
+import type { Kernel } from './kernel.ts';
 
 interface Errand {
   wake(): void;
