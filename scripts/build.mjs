@@ -11,10 +11,12 @@ const entries = {
   runner: 'src/runner/entry.ts',
   holder: 'src/holder/holder.ts',
   cli: 'src/cli/main.ts',
+  restore: 'src/restore.ts',
   'mcp-bridge': 'src/mcp/bridge.ts',
   'demo-claude': 'src/demo/demo-claude.ts',
   'sqlite-writer': 'src/store/engines/sqlite-writer.ts',
   'sqlite-reader': 'src/store/engines/sqlite-reader.ts',
+  'sqlite-backup': 'src/store/engines/sqlite-backup.ts',
   'log-writer': 'src/store/engines/log-writer.ts',
 };
 const present = Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(join(root, file))));

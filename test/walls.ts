@@ -43,6 +43,7 @@ export const layers: Record<string, readonly string[]> = {
   // What builds: the server, its joined parts, the runner's own process.
   'main.ts': ['*'],
   'server/parts.ts': ['*'],
+  'restore.ts': ['contract', 'kernel', 'store', 'record', 'config.ts'],
   'runner/entry.ts': ['contract', 'kernel', 'runner', 'config.ts'],
   'config.ts': ['contract', 'kernel'],
 };

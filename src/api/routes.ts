@@ -5,6 +5,7 @@ import { agentInfoRoutes } from './routes/agent-info.ts';
 import { agentLimitRoutes } from './routes/agent-limits.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { backupRoutes } from './routes/backups.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { fleetRoutes } from './routes/fleet.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -53,5 +54,6 @@ export const routes: readonly RouteModule[] = [
   operatorQueueRoutes,
   notificationRoutes,
   auditRoutes,
+  backupRoutes,
   rediagnoseRoutes,
 ];

@@ -22,7 +22,7 @@ export interface World {
   /** A fresh idempotency key. */
   key(): string;
   /** Replaces this process by one of our programs: same pid, same signals, nothing in between. */
-  become(program: 'main' | 'runner'): never;
+  become(program: 'main' | 'runner' | 'restore', args?: string[]): never;
 }
 
 export interface Context extends World {

@@ -18,8 +18,14 @@ import { processTerminal } from './terminal.ts';
 /** Both src/cli and dist/server lie two levels below the tree. */
 const root = join(import.meta.dirname, '..', '..');
 
-const programFile = (program: 'main' | 'runner'): string => {
-  const source = { main: join('src', 'main.ts'), runner: join('src', 'runner', 'entry.ts') }[program];
+type Program = Parameters<World['become']>[0];
+
+const programFile = (program: Program): string => {
+  const source = {
+    main: join('src', 'main.ts'),
+    runner: join('src', 'runner', 'entry.ts'),
+    restore: join('src', 'restore.ts'),
+  }[program];
   const bundled = join(import.meta.dirname, `${program}.js`);
   return existsSync(bundled) ? bundled : join(root, source);
 };
@@ -34,13 +40,13 @@ const world: World = {
   now: Date.now,
   pause,
   key: randomUUID,
-  become: (program) => {
+  become: (program, more = []) => {
     const { execve } = process;
     if (execve === undefined)
       throw usage('This needs Node 24 on Linux or macOS.', `Or run: node ${programFile(program)}`);
-    const args = program === 'main' ? serverArgs : runnerArgs;
+    const args = program === 'runner' ? runnerArgs : serverArgs;
     const env = environmentWith(programEnv(join(root, 'dist')));
-    return execve.call(process, process.execPath, [process.execPath, ...args, programFile(program)], env);
+    return execve.call(process, process.execPath, [process.execPath, ...args, programFile(program), ...more], env);
   },
 };
 

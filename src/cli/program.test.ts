@@ -270,6 +270,7 @@ describe('start', () => {
     };
     await cli(['start'], { become });
     await cli(['runner'], { become, env: { DROVER_RUNNER_TOKEN: 't', DROVER_SERVER_URL: 'http://127.0.0.1:1' } });
-    expect(became).toEqual(['main', 'runner']);
+    await cli(['restore', '/b'], { become });
+    expect(became).toEqual(['main', 'runner', 'restore']);
   });
 });

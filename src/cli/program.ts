@@ -108,7 +108,8 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     async () => (await import('./commands/pause.ts')).pause,
   )
     .option('--agent <name>', 'this agent only')
-    .option('--provider <name>', 'work for this provider only (drover incidents names them)');
+    .option('--provider <name>', 'work for this provider only (drover incidents names them)')
+    .option('--wait', 'return when nothing runs any more');
   declare(program, 'resume', 'go on after a pause', async () => (await import('./commands/pause.ts')).resume)
     .option('--agent <name>', 'this agent only')
     .option('--provider <name>', 'work for this provider only; with an open incident a probe goes at once');
@@ -119,6 +120,21 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     async () => (await import('./commands/incidents.ts')).incidents,
   ).option('--all', 'past ones too');
   operatorCommands(program, declare);
+
+  declare(
+    program,
+    'backup',
+    'copy the store while work goes on, and verify the copy',
+    async () => (await import('./commands/backup.ts')).backup,
+  )
+    .option('--keep <n>', 'then delete older ones beyond the newest n', whole('--keep'))
+    .option('--list', 'the backups there are');
+  declare(
+    program,
+    'restore <backup>',
+    'put a backup (its directory) in the place of the store; the server must not run',
+    async () => (await import('./commands/backup.ts')).restore,
+  );
 
   declare(
     program,

@@ -4,6 +4,7 @@
  * call asks for a short wait (`Prefer: wait`) and goes on by the id that it is given.
  */
 import type { AgentSpec } from '../contract/agent.ts';
+import type { Backup } from '../contract/backup.ts';
 import type { EventRow } from '../contract/events.ts';
 import { isTerminal } from '../contract/status.ts';
 import { type Pause, pause } from './pause.ts';
@@ -220,6 +221,9 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
     },
 
     // -- fleet
+    makeBackup: (keep: number | null) =>
+      ask<Backup>('/api/backup', { method: 'POST', json: keep === null ? {} : { keep } }),
+    backups: () => ask<{ count: number; backups: Backup[] }>('/api/backups'),
     limits: () => ask<LimitsBody>('/api/fleet/limits'),
     setLimits: (b: { agent_call_limit?: number; queue_timeout_s?: number }) =>
       ask<LimitsBody>('/api/fleet/limits', { method: 'PUT', json: b }),

@@ -122,6 +122,7 @@ export interface LimitsBody {
   queued: number;
   oldest_queued_at: Iso | null;
   waiting_by_reason: Partial<Record<WaitReason, number>>;
+  agents: { agent_name: string; running: number; waiting: number; queued: number; max_parallel_tasks: number }[];
 }
 
 export interface IncidentBody {

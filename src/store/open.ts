@@ -57,6 +57,7 @@ export const openStore = async ({ home, log = silentLog }: OpenOptions): Promise
       return engine.read(verb, args, latest) as Promise<ReadVerbs[V][1]>;
     },
     appendLog: async (args) => logs.append(args),
+    backUp: (to) => engine.backUp(to),
     async close() {
       await logs.close();
       await engine.close();

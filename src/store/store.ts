@@ -417,5 +417,20 @@ export interface Store {
     entries: string[];
     now: number;
   }): Promise<number>;
+  /**
+   * A verified copy of everything stored, into the directory `to`, which is there and empty. Work goes on meanwhile. Throws a
+   * Fault when it could not be made; what is in `to` is then worth nothing.
+   */
+  backUp(to: string): Promise<StoreCopy>;
   close(): Promise<void>;
+}
+export interface CopiedFile {
+  name: string;
+  bytes: number;
+  sha256: string;
+}
+export interface StoreCopy {
+  files: CopiedFile[];
+  schema: number;
+  executions: { total: number; queued: number; live: number };
 }

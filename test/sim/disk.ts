@@ -110,6 +110,7 @@ export const openDisk = (): Disk => {
           });
         }),
       appendLog: async () => 0,
+      backUp: () => Promise.reject(new Error('no history makes a backup')),
       close: async () => {},
     }),
     flush: work,

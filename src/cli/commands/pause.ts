@@ -17,8 +17,32 @@ const said = (context: Context, body: unknown, sentence: string): ExitName => {
   return 'ok';
 };
 
-export const pause = async (context: Context, options: Which): Promise<ExitName> => {
+/** Looked at again after this; an event stream would be no earlier for a person and one more thing to break. */
+const lookAgainMs = 1_000;
+
+const untilNothingRuns = async (context: Context, agent?: string): Promise<void> => {
+  const { api } = context.connection();
+  for (let told = -1; ; ) {
+    const fleet = await api.limits();
+    const part = agent === undefined ? fleet : fleet.agents.find((a) => a.agent_name === agent);
+    const live = (part?.running ?? 0) + (part?.waiting ?? 0);
+    if (live === 0) return;
+    if (live !== told && !context.json) context.terminal.err(`${live} still ${live === 1 ? 'runs' : 'run'}\n`);
+    told = live;
+    await context.pause(lookAgainMs);
+  }
+};
+
+export const pause = async (context: Context, options: Which & { wait?: boolean }): Promise<ExitName> => {
   one(options);
+  if (options.wait && options.provider !== undefined)
+    throw usage('--wait counts what runs in the fleet or of one agent, not by provider.');
+  const done = await holdBack(context, options);
+  if (options.wait) await untilNothingRuns(context, options.agent);
+  return done;
+};
+
+const holdBack = async (context: Context, options: Which): Promise<ExitName> => {
   const { api } = context.connection();
   if (options.provider !== undefined)
     return said(

@@ -1,6 +1,6 @@
 /** The SQLite engine as the event loop sees it: two threads behind two channels. Nothing here touches a database. */
 import type { Log } from '../../kernel/log.ts';
-import type { At } from '../store.ts';
+import type { At, StoreCopy } from '../store.ts';
 import type { WriteOrder } from './group-commit.ts';
 import type { ReadOrder } from './read-snapshot.ts';
 import { openChannel, workerUrl } from './worker-channel.ts';
@@ -11,6 +11,7 @@ interface Engine {
   readonly backup: string | null;
   write(verb: string, args: At): Promise<unknown>;
   read(verb: string, args: unknown, at: At): Promise<unknown>;
+  backUp(to: string): Promise<StoreCopy>;
   close(): Promise<void>;
 }
 
@@ -32,6 +33,11 @@ export const openSqliteEngine = async (home: string, log: Log): Promise<Engine> 
       return written;
     },
     read: (verb, args, at) => reader.ask({ verb, args, at }),
+    async backUp(to) {
+      const copier = await openChannel(workerUrl('sqlite-backup', import.meta.url), { home, to }, 'text', log);
+      await copier.close();
+      return copier.info as unknown as StoreCopy;
+    },
     async close() {
       await reader.close();
       await writer.close();

@@ -64,6 +64,7 @@ describe('the banner', () => {
     queued: 12,
     oldest_queued_at: null,
     waiting_by_reason: {},
+    agents: [],
     ...o,
   });
 
