@@ -102,7 +102,7 @@ export const busy = async (): Promise<Figure[]> => {
     const lag = (await drover.api('GET', '/health')).body.loop_lag_p99_ms;
     const linesPerSecond = (linesStored(drover.home) - before.lines) / ((performance.now() - before.at) / 1000);
     const mb = (word: string) => residentMb(drover.pids(word)[0]!);
-    const memory = { server: mb('server/main'), runner: mb('server/runner'), holder: mb('server/holder') };
+    const memory = { server: mb('/main.js'), runner: mb('/runner.js'), holder: mb('/holder.js') };
     await drover.stop();
     const p99 = (all: { p99: number }[]) => median(all.map((r) => r.p99));
     return [

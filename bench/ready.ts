@@ -20,9 +20,9 @@ export const ready = async (): Promise<Figure[]> => {
     const mb = (word: string) => residentMb(drover.pids(word)[0]!);
     return [
       { what: 'time to ready (installed tree, warm)', value: median(took) / 1000, unit: 's', aim: { atMost: 0.5 } },
-      { what: 'server memory, idle', value: mb('server/main'), unit: 'MB', aim: null },
-      { what: 'runner memory, idle', value: mb('server/runner'), unit: 'MB', aim: { atMost: 100 } },
-      { what: 'holder memory, idle', value: mb('server/holder'), unit: 'MB', aim: { atMost: 50 } },
+      { what: 'server memory, idle', value: mb('/main.js'), unit: 'MB', aim: null },
+      { what: 'runner memory, idle', value: mb('/runner.js'), unit: 'MB', aim: { atMost: 100 } },
+      { what: 'holder memory, idle', value: mb('/holder.js'), unit: 'MB', aim: { atMost: 50 } },
     ];
   } finally {
     await drover.end();

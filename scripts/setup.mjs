@@ -1,11 +1,12 @@
 // Set-up: npm ci when the lock or the wanted set changed, then the bundle when sources changed. Runs on plain Node 20.
-// Two set-ups at once would break each other, so there is a lock; stamps are written last.
+// Two set-ups at once would break each other, so there is a lock; stamps are written last. A server may run meanwhile (builds.mjs).
 //   node scripts/setup.mjs          what `npm start` needs (no dev dependencies when nothing is installed yet)
 //   node scripts/setup.mjs --dev    everything, for tests
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildDir, dropOldBuilds, switchTo } from './builds.mjs';
 import { node24, root } from './node.mjs';
 import { takeLock } from './set-up-lock.mjs';
 
@@ -115,9 +116,15 @@ if (!installed() || !built(stamp)) {
   stamp = sourceStamp();
   if (!built(stamp)) {
     say('building');
+    const dir = buildDir(root, stamp);
     mkdirSync(at('dist'), { recursive: true });
-    rmSync(at('dist', '.stamp'), { force: true });
-    await run('the build', node(), [at('scripts', 'build.mjs')]);
+    if (!existsSync(join(dir, 'main.js'))) {
+      await run('the build', node(), [at('scripts', 'build.mjs'), `${dir}.part`]);
+      rmSync(dir, { recursive: true, force: true });
+      renameSync(`${dir}.part`, dir);
+    }
+    switchTo(root, dir);
     writeFileSync(at('dist', '.stamp'), stamp);
+    dropOldBuilds(root, dir);
   }
 }

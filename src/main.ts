@@ -44,7 +44,7 @@ const start = async (config: Readonly<Config>) => {
   await commit(deps, 'adopt_leases', { lease_ms: limits.leaseMs });
 
   const here = dirname(fileURLToPath(import.meta.url));
-  const app = await buildApp({ ...deps, dispatcher, pageDir: join(here, '..', 'web') });
+  const app = await buildApp({ ...deps, dispatcher, pageDir: join(here, 'web') });
   const url = await app.listen({ host: config.host, port: config.port }).catch((cause) => {
     throw listenFault(cause, config);
   });

@@ -11,12 +11,14 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { verifies } from './support/verifies.ts';
 
 const scripts = join(import.meta.dirname, '../scripts');
 let tree: string;
@@ -27,7 +29,7 @@ const read = (file: string) => (existsSync(at(file)) ? readFileSync(at(file), 'u
 beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'drover-set-up-'));
   for (const dir of ['scripts', 'src', 'web', 'bin']) mkdirSync(at(dir));
-  for (const file of ['setup.mjs', 'set-up-lock.mjs', 'node.mjs'])
+  for (const file of ['setup.mjs', 'set-up-lock.mjs', 'builds.mjs', 'node.mjs'])
     copyFileSync(join(scripts, file), at('scripts', file));
   writeFileSync(at('package.json'), '{"type": "module"}');
   writeFileSync(at('package-lock.json'), '{}');
@@ -36,8 +38,8 @@ beforeEach(() => {
     at('scripts/build.mjs'),
     `import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 appendFileSync('calls', 'build\\n');
-mkdirSync('dist/server', { recursive: true });
-writeFileSync('dist/server/main.js', '');`,
+mkdirSync(process.argv[2], { recursive: true });
+writeFileSync(process.argv[2] + '/main.js', "process.stdout.write('up'); setInterval(() => {}, 1000)");`,
   );
   npm('mkdir -p node_modules/.bin; ln -sf "$NODE" node_modules/.bin/node');
 });
@@ -106,6 +108,32 @@ describe('the set-up', () => {
     await run().ended;
     expect(calls().slice(3)).toEqual([`${ci} --omit=dev`, 'build']);
   });
+
+  it(
+    verifies('R2')('builds beside what runs: a server goes on from its own files, however often others are built'),
+    async () => {
+      const build = async (text: string) => {
+        writeFileSync(at('src/main.ts'), text);
+        expect(await run().ended).toBe(0);
+        return realpathSync(at('dist/server'));
+      };
+      const first = await build('first');
+      const server = spawn(process.execPath, [join(first, 'main.js')], { stdio: ['ignore', 'pipe', 'ignore'] });
+      started.push(server);
+      await once(server.stdout, 'data');
+      const later: string[] = [];
+      for (const text of ['a second', 'a third one', 'the fourth one', 'and the fifth one'])
+        later.push(await build(text));
+      expect(new Set([first, ...later]).size).toBe(5);
+      expect([first, ...later].map((dir) => existsSync(join(dir, 'main.js')))).toEqual([true, false, true, true, true]);
+      expect(realpathSync(at('dist/server'))).toBe(later.at(-1));
+      server.kill('SIGKILL');
+      await once(server, 'exit');
+      const last = await build('the sixth one is built');
+      expect(existsSync(first)).toBe(false);
+      expect(existsSync(join(last, 'main.js'))).toBe(true);
+    },
+  );
 
   it('says what failed, starts nothing, and tries it again the next time', async () => {
     npm('echo no network >&2; exit 7');

@@ -31,7 +31,7 @@ export type Need = (typeof needs)[number];
 /** What main.ts hands to `buildApp`. */
 export interface AppDeps extends Deps {
   dispatcher: Dispatcher;
-  /** The built page (`dist/web`); it may be missing. */
+  /** The built page (`web` beside the bundle); it may be missing. */
   pageDir: string;
 }
 

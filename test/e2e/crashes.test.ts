@@ -45,11 +45,11 @@ describe('kill -9', () => {
 
   it(verifies('R2')('of the runner in mid-run: another takes over and the exit code is still known'), async () => {
     const run = await gated();
-    const [runner] = drover.pids('server/runner');
+    const [runner] = drover.pids('/runner.js');
     process.kill(runner!, 'SIGKILL');
     await drover.until(
       'another runner is there',
-      async () => drover.pids('server/runner'),
+      async () => drover.pids('/runner.js'),
       (p) => p.length > 0 && !p.includes(runner!),
     );
     run.release();
@@ -64,7 +64,7 @@ describe('kill -9', () => {
     verifies('R2', 'R23')('of the holder in mid-run: the end is proven, and the exit code is not invented'),
     async () => {
       const run = await gated();
-      const [holder] = drover.pids('server/holder');
+      const [holder] = drover.pids('/holder.js');
       process.kill(holder!, 'SIGKILL');
       run.release();
       const e = await drover.ended(run.id);
@@ -93,11 +93,11 @@ describe('kill -9', () => {
     const run = await gated();
     run.release();
     await drover.ended(run.id);
-    expect(drover.pids('server/holder')).toHaveLength(1);
+    expect(drover.pids('/holder.js')).toHaveLength(1);
     expect(await drover.stop()).toBe(0);
     await drover.until(
       'all are gone',
-      async () => drover.pids('server/'),
+      async () => drover.pids('dist/server'),
       (p) => p.length === 0,
     );
   });

@@ -1,5 +1,5 @@
 /**
- * The built page at `/`: files of `dist/web`, any other path is the page itself (it has routes of its own). Paths below /api
+ * The built page at `/`: files of `web` beside the bundle, any other path is the page itself (it has routes of its own). Paths below /api
  * never get here as a page: they are 401 or the uniform 404. The policy allows nothing but our own files.
  */
 import { existsSync } from 'node:fs';
