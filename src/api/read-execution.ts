@@ -7,7 +7,7 @@ import type { AgentRow } from '../contract/agent.ts';
 import type { ExecutionRow, WaitInfo } from '../contract/execution.ts';
 import type { Principal } from '../contract/principal.ts';
 import type { Deps } from '../flow/deps.ts';
-import type { ListExecutions } from '../store/store.ts';
+import type { ListExecutions, SearchExecutions } from '../store/store.ts';
 import {
   type AttemptBody,
   type ExecutionBody,
@@ -55,6 +55,16 @@ export const waitsOf = async (deps: Deps, rows: readonly ExecutionRow[]): Promis
 
 /** Texts in lists are cut: 200 messages of 1 MB would be an answer of 200 MB. The whole text is under the id. */
 export const listedChars = 2_000;
+
+/** Part of a message or an id: one stretch of the history, and where the next one begins. */
+export const searchExecutions = async (
+  deps: Deps,
+  query: Omit<SearchExecutions, 'text_chars'>,
+): Promise<{ executions: ExecutionBody[]; next: string | null }> => {
+  const { rows, next } = await deps.store.read('search_executions', { ...query, text_chars: listedChars });
+  const waits = await waitsOf(deps, rows);
+  return { executions: rows.map((row) => presentExecution(cutTexts(row), { wait: waits[row.id] ?? null })), next };
+};
 
 export const listExecutions = async (
   deps: Deps,

@@ -65,6 +65,9 @@ type Submitted =
   | { ended: false; execution_id: string; replay: boolean };
 
 interface ListQuery {
+  /** In the message, or the id itself. */
+  search?: string;
+  order?: 'newest' | 'oldest';
   status?: string;
   agent?: string;
   cause?: string;
@@ -179,15 +182,17 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
     stopAgent: (name: string, force = false) =>
       ask<{ message: string }>(`/api/agents/${id(name)}/stop`, { method: 'POST', query: { force: force || null } }),
 
+    clearQueue: (name: string) => ask<{ cancelled: number }>(`/api/agents/${id(name)}/queue/clear`, { method: 'POST' }),
+
     // -- work
     chat: (agent: string, body: WorkBody, o: WorkOptions = {}) => submit(agent, 'chat', body, o),
     task: (agent: string, body: WorkBody & { async_mode?: boolean }, o: WorkOptions = {}) =>
       submit(agent, 'task', body, o),
     execution,
-    executions: async (query: ListQuery = {}): Promise<ExecutionPage> => {
+    executions: async (query: ListQuery = {}, signal?: AbortSignal): Promise<ExecutionPage> => {
       const body = await ask<ExecutionBody[] | ({ executions: ExecutionBody[] } & Record<string, unknown>)>(
         '/api/executions',
-        { query: { ...query } },
+        { query: { ...query }, signal },
       );
       if (Array.isArray(body)) return { executions: body, next: null };
       return { executions: body.executions, next: typeof body.next === 'string' ? body.next : null };

@@ -174,10 +174,17 @@ export interface ListExecutions {
   session_id?: string;
   /** Texts are cut after this many characters (in the store, so that long ones never travel); left out = whole. */
   text_chars?: number;
-  /** Keyset: rows older than this id. */
+  /** Keyset: rows older than this id; with `oldest_first`, newer ones. */
   before?: string;
+  oldest_first?: boolean;
   limit: number;
 }
+
+/** Part of a message, whatever its case, or a whole id. */
+export type SearchExecutions = Omit<ListExecutions, 'text_chars' | 'oldest_first'> & {
+  search: string;
+  text_chars: number;
+};
 
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
 export interface WriteVerbs extends OperatorWrites, WeatherWrites, ScheduleWrites {
@@ -291,6 +298,8 @@ export interface ReadVerbs extends OperatorReads, WeatherReads, ScheduleReads {
   executions: [ListExecutions, ExecutionRow[]];
   /** The same with texts, for bodies that show them; at most 200. */
   executions_with_texts: [ListExecutions, (ExecutionRow & ExecutionTexts)[]];
+  /** One stretch of the history: it may hold few hits, or none, and still have a `next`. */
+  search_executions: [SearchExecutions, { rows: (ExecutionRow & ExecutionTexts)[]; next: string | null }];
   attempts: [{ execution_id: string }, AttemptRow[]];
   facts: [{ attempt_id: string }, Facts | null];
   /** The attempt with what `flow/finish.ts` needs to judge: nothing else reads tokens. */

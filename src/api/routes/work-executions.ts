@@ -18,6 +18,7 @@ import {
   listExecutions,
   readAttempts,
   readBody,
+  searchExecutions,
   waitsOf,
 } from '../read-execution.ts';
 import { type ApiDeps, findAgent, IdParams, NameParams, orNotFound, Refused, type RouteModule, who } from '../route.ts';
@@ -29,7 +30,10 @@ const ListQuery = z.object({
   cause: z.enum(causeNames).optional(),
   triggered_by: Trigger.optional(),
   parent_execution_id: z.string().max(100).optional(),
-  /** The `next` of the page before: rows older than it. */
+  /** Part of a message, whatever its case, or an id. One answer looks through a bounded stretch: go on by `next`. */
+  search: z.string().trim().max(200).optional(),
+  order: z.enum(['newest', 'oldest']).default('newest'),
+  /** The `next` of the page before: rows beyond it. */
   after: z.string().max(100).optional(),
   limit: Limit,
 });
@@ -73,13 +77,19 @@ export const workExecutions: RouteModule = (deps) => async (app) => {
     '/api/executions',
     {
       config: { needs: 'view' },
-      schema: { tags: ['Work'], summary: 'All executions, newest first, page by page', querystring: ListQuery },
+      schema: {
+        tags: ['Work'],
+        summary: 'All executions, page by page: newest first, or oldest first; a search goes from the newest back',
+        querystring: ListQuery,
+      },
     },
     async (request) => {
-      const { agent: name, after, limit, ...filters } = request.query;
+      const { agent: name, after, limit, search, order, ...filters } = request.query;
       const agent =
         name === undefined ? null : await findAgent(deps, { principal: request.principal, params: { name } });
-      const executions = await listExecutions(deps, { ...filters, agent_id: agent?.id, before: after, limit });
+      const query = { ...filters, agent_id: agent?.id, before: after, limit };
+      if (search) return searchExecutions(deps, { ...query, search });
+      const executions = await listExecutions(deps, { ...query, oldest_first: order === 'oldest' });
       return { executions, next: executions.length === limit ? executions.at(-1)!.id : null };
     },
   );

@@ -58,6 +58,9 @@ export const plansConformance = (open: OpenEngine): void => {
           await h.read('executions', f);
           await h.read('executions_with_texts', f);
         }
+      for (const f of [{}, { agent_id: a.id }, { before: 'x', status: ['failed' as const] }])
+        await h.read('search_executions', { ...f, search: '50%', text_chars: 9, limit: 5 });
+      await h.read('executions', { oldest_first: true, status: ['queued'], before: '0', limit: 5 });
       await h.read('waits', {
         execution_ids: (await h.read('executions', { limit: 99 })).map((x) => x.id),
         limits: h.limits,

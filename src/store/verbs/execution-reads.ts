@@ -28,13 +28,13 @@ const page = (tx: ReadTx, f: ListExecutions, status: ExecutionStatus | null): Pr
   // One state as a literal: see lit.
   if (status !== null) q = q.where('status', '=', sql.lit(status));
   return q
-    .where('id', '<', f.before ?? top)
-    .orderBy('id', 'desc')
+    .where('id', f.oldest_first ? '>' : '<', f.before ?? (f.oldest_first ? '' : top))
+    .orderBy('id', f.oldest_first ? 'asc' : 'desc')
     .limit(f.limit)
     .execute();
 };
 
-const filtered = <O>(
+export const filtered = <O>(
   q: SelectQueryBuilder<Database, 'executions', O>,
   f: ListExecutions,
 ): SelectQueryBuilder<Database, 'executions', O> => {
@@ -52,17 +52,20 @@ const list = async (tx: ReadTx, f: ListExecutions): Promise<Row[]> => {
   if (!f.status || f.status.length === 0) return page(tx, f, null);
   const rows: Row[] = [];
   for (const status of new Set(f.status)) rows.push(...(await page(tx, f, status)));
-  return rows.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, f.limit);
+  const sign = f.oldest_first ? -1 : 1;
+  return rows.sort((a, b) => (a.id < b.id ? sign : -sign)).slice(0, f.limit);
 };
 
 export const executions: ReadVerb<'executions'> = async (tx, filter) => (await list(tx, filter)).map(executionFrom);
 
-export const executionsWithTexts: ReadVerb<'executions_with_texts'> = async (tx, filter) => {
-  const rows = await list(tx, { ...filter, limit: Math.min(filter.limit, withTextsMax) });
+export const executionsWithTexts: ReadVerb<'executions_with_texts'> = async (tx, filter) =>
+  withTexts(tx, await list(tx, { ...filter, limit: Math.min(filter.limit, withTextsMax) }), filter.text_chars);
+
+/** Rows with their texts, cut in the store when `chars` says so. */
+export const withTexts = async (tx: ReadTx, rows: Row[], chars: number | undefined) => {
   if (rows.length === 0) return [];
-  const cut = filter.text_chars;
   const short = (column: 'message' | 'response' | 'error') =>
-    (cut === undefined ? sql.ref(column) : sql`substr(${sql.ref(column)}, 1, ${cut})`)
+    (chars === undefined ? sql.ref(column) : sql`substr(${sql.ref(column)}, 1, ${chars})`)
       .$castTo<string | null>()
       .as(column);
   const texts = await tx.db

@@ -51,6 +51,7 @@ import {
   tickOf,
   updateSchedule,
 } from './schedules.ts';
+import { searchExecutions } from './search-executions.ts';
 import { putSetting, setting, settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { stats } from './stats.ts';
@@ -124,6 +125,7 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   execution,
   executions,
   executions_with_texts: executionsWithTexts,
+  search_executions: searchExecutions,
   attempts,
   facts,
   judged,

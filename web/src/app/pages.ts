@@ -21,6 +21,26 @@ export const pages: readonly PageEntry[] = [
     load: () => import('../pages/now.tsx'),
   },
   {
+    path: '/queue',
+    title: 'Queue',
+    nav: { label: 'Queue', icon: 'queue', group: 'work', key: 'q', counts: 'queued' },
+    load: () => import('../pages/queue.tsx'),
+  },
+  {
+    path: '/executions',
+    title: 'Executions',
+    nav: { label: 'Executions', icon: 'executions', group: 'work', key: 'e' },
+    load: () => import('../pages/executions.tsx'),
+  },
+  {
+    path: '/agents',
+    title: 'Agents',
+    nav: { label: 'Agents', icon: 'agents', group: 'work', key: 'a' },
+    load: () => import('../pages/agents.tsx'),
+  },
+  { path: '/agents/$name', title: 'Agent', nav: null, load: () => import('../pages/agent.tsx') },
+  { path: '/agents/$name/$tab', title: 'Agent', nav: null, load: () => import('../pages/agent.tsx') },
+  {
     path: '/executions/$id',
     title: 'Execution',
     nav: null,

@@ -3,7 +3,7 @@
  * keeps the one line to the server open, and puts the focus where a reader goes on after each change of page.
  */
 import { useQueryClient } from '@tanstack/react-query';
-import { Outlet, useLocation } from '@tanstack/react-router';
+import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useLive } from '../live/live.ts';
 import { Held } from '../now/held.tsx';
@@ -12,7 +12,8 @@ import { TopBar } from './top-bar.tsx';
 
 /** Back from a run to its row, if it is still there; else at the head of the new page. */
 const useFocusAfterMove = () => {
-  const { pathname } = useLocation();
+  // Resolved: the new page is there, not only on its way.
+  const pathname = useRouterState({ select: (s) => s.resolvedLocation?.pathname ?? s.location.pathname });
   const before = useRef(pathname);
   useEffect(() => {
     const from = before.current;

@@ -13,6 +13,7 @@ describe('what an event makes stale', () => {
     expect(stale('execution.claimed', 'e1')).toEqual([
       keys.queued,
       keys.running,
+      keys.runLists,
       keys.limits,
       keys.agents,
       keys.runners,

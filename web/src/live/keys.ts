@@ -6,9 +6,16 @@ export const keys = {
   agents: ['agents'],
   runners: ['runners'],
   operator: ['operator'],
+  credentials: ['credentials'],
   running: ['executions', 'running'],
   queued: ['executions', 'queued'],
   ended: ['executions', 'ended'],
+  /** Lists by filter: any change of any execution may move them. */
+  runLists: ['executions', 'list'],
+  runList: (filters: object) => ['executions', 'list', JSON.stringify(filters)],
+  /** What is read of one agent: by the event's name none is told apart, they are few. */
+  ofAgents: ['agent'],
+  ofAgent: (name: string, what: string, ...more: string[]) => ['agent', name, what, ...more],
   /** Whichever run is open. */
   open: ['execution'],
   execution: (id: string) => ['execution', id],
@@ -21,32 +28,33 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
   const own = event.execution_id === null ? [] : [keys.execution(event.execution_id)];
   switch (event.type) {
     case 'execution.queued':
-      return [keys.queued, keys.limits, keys.agents, ...own];
+      return [keys.queued, keys.runLists, keys.limits, keys.agents, ...own];
     // A claim is also a sign of life of a runner.
     case 'execution.claimed':
     case 'execution.requeued':
-      return [keys.queued, keys.running, keys.limits, keys.agents, keys.runners, ...own];
+      return [keys.queued, keys.running, keys.runLists, keys.limits, keys.agents, keys.runners, ...own];
     case 'execution.started':
     case 'execution.waiting':
     case 'execution.resumed':
     case 'execution.silent':
-      return [keys.running, keys.limits, keys.agents, ...own];
+      return [keys.running, keys.runLists, keys.limits, keys.agents, ...own];
   }
   switch (event.type.split('.', 1)[0]) {
     case 'execution':
-      return [keys.running, keys.queued, keys.ended, keys.limits, keys.agents, ...own];
+      // Also what was said in a chat, and how its agent stands.
+      return [keys.running, keys.queued, keys.ended, keys.runLists, keys.limits, keys.agents, keys.ofAgents, ...own];
     // A run that is open on the screen waits for another reason now.
     case 'agent':
-      return [keys.agents, keys.limits, keys.queued, keys.open];
+      return [keys.agents, keys.limits, keys.queued, keys.runLists, keys.open, keys.ofAgents];
     case 'limits':
     case 'fleet':
-      return [keys.limits, keys.queued, keys.open];
+      return [keys.limits, keys.queued, keys.runLists, keys.open];
     case 'runner':
       return [keys.runners, keys.limits, keys.queued];
     case 'operator':
       return [keys.operator];
     case 'credential':
-      return [keys.queued];
+      return [keys.credentials, keys.queued];
     default:
       return [keys.limits];
   }

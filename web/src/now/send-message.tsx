@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api, inWords, write } from '../api.ts';
 import { Field } from '../parts/field.tsx';
 import { Section } from '../parts/section.tsx';
+import { idempotencyKey } from '../run/idempotency-key.ts';
 import { useAgents } from './data.ts';
 
 export const SendMessage = () => {
@@ -18,14 +19,11 @@ export const SendMessage = () => {
   const chosen = names.includes(agent) ? agent : (names[0] ?? '');
   const send = useMutation({
     mutationFn: () => {
-      // One key for both tries of a write: the same press of the button is never two runs.
-      const idempotencyKey = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) =>
-        b.toString(16).padStart(2, '0'),
-      ).join('');
+      const key = { idempotencyKey: idempotencyKey() };
       return write(() =>
         kind === 'task'
-          ? api.task(chosen, { message, async_mode: true, priority: 'interactive' }, { idempotencyKey })
-          : api.chat(chosen, { message }, { waitS: 0, idempotencyKey }),
+          ? api.task(chosen, { message, async_mode: true, priority: 'interactive' }, key)
+          : api.chat(chosen, { message }, { waitS: 0, ...key }),
       );
     },
     onSuccess: ({ execution_id }) => {

@@ -12,14 +12,17 @@ import { useZone } from '../zone.ts';
 import { CancelButton } from './cancel.tsx';
 import { useCaps, useLimits, useQueued } from './data.ts';
 
-export const Reason = ({ row }: { row: ExecutionBody }) => {
+/** `short`: the reason alone, where the place stands elsewhere or not at all. */
+export const Reason = ({ row, short = false }: { row: ExecutionBody; short?: boolean }) => {
   const caps = useCaps();
   const now = useNow();
   const zone = useZone();
   if (row.wait === null) return <>Its reason is read with the next change</>;
+  const words = <b>{reasonInWords(row.wait, caps(row.agent_name), now, zone)}</b>;
+  if (short) return words;
   return (
     <>
-      <b>{reasonInWords(row.wait, caps(row.agent_name), now, zone)}</b> · {placeInWords(row.wait)}
+      {words} · {placeInWords(row.wait)}
       {row.class === 'batch' ? ' · batch' : ''}
     </>
   );

@@ -15,20 +15,11 @@ import { Figures } from '../run/figures.tsx';
 import { Life } from '../run/life-list.tsx';
 import { Transcript } from '../run/transcript.tsx';
 import { VerdictBox } from '../run/verdict-box.tsx';
-
-const words = {
-  queued: 'waiting',
-  running: 'running',
-  waiting: 'waiting for another agent',
-  success: 'success',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  skipped: 'skipped',
-} as const;
+import { stateWords } from '../words/states.ts';
 
 const Standing = ({ row }: { row: ExecutionBody }) => (
   <>
-    {words[row.status] ?? row.status}
+    {stateWords[row.status] ?? row.status}
     {row.status === 'queued' ? (
       <>
         {' '}

@@ -18,7 +18,7 @@ export const RunLink = ({
 );
 
 export const AgentLink = ({ name, className = 'agent' }: { name: string; className?: string }) => (
-  <span className={className}>
+  <Link className={className} to="/agents/$name" params={{ name }}>
     <Plain text={name} />
-  </span>
+  </Link>
 );

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { ExecutionStatus } from '../../../src/contract/execution.ts';
 import { useNow } from '../clock.ts';
 import { plainText } from '../words/plain.ts';
+import { stateWords } from '../words/states.ts';
 import { ago, exactTime, msOf, span } from '../words/times.ts';
 import { useZone } from '../zone.ts';
 
@@ -33,16 +34,6 @@ export const Ago = ({ at }: { at: string | null | undefined }) => {
   );
 };
 
-const names: Record<ExecutionStatus, string> = {
-  queued: 'queued',
-  running: 'running',
-  waiting: 'waiting for another agent',
-  success: 'success',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  skipped: 'skipped',
-};
-
 /** Form and colour both tell the state: a ring with a core runs, a half ring waits, a tick, a cross, a dash. */
 const shapes: Record<ExecutionStatus, ReactNode> = {
   queued: <circle cx="6" cy="6" r="4.2" strokeDasharray="2.2 2.2" />,
@@ -60,7 +51,7 @@ const shapes: Record<ExecutionStatus, ReactNode> = {
 };
 
 export const Mark = ({ status }: { status: ExecutionStatus }) => (
-  <svg className="mark" data-status={status} viewBox="0 0 12 12" role="img" aria-label={names[status] ?? status}>
+  <svg className="mark" data-status={status} viewBox="0 0 12 12" role="img" aria-label={stateWords[status] ?? status}>
     {shapes[status]}
   </svg>
 );

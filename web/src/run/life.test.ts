@@ -22,7 +22,7 @@ const told = (r: ExecutionBody) => lifeOf(r, (c) => c ?? 'none').map((m) => [m.w
 describe('the life of a run', () => {
   it('tells what was measured and nothing else', () => {
     expect(told(row({ attempts: [attempt({})] }))).toEqual([
-      ['Queued', 'from the command line'],
+      ['Queued', 'by the command line'],
       ['Claimed', 'by runner r1'],
     ]);
   });
@@ -50,7 +50,7 @@ describe('the life of a run', () => {
       ],
     });
     expect(told(r)).toEqual([
-      ['Queued', 'from the command line'],
+      ['Queued', 'by the command line'],
       ['Attempt 1 claimed', 'by runner r1'],
       ['Attempt 1 started', ''],
       ['Attempt 1 failed: overloaded', 'tried again after 5s: the provider was overloaded'],

@@ -1,6 +1,7 @@
 /** A row and its attempts → its life as a list of moments, oldest first. Pure; a moment that was not measured is left out. */
 import type { AttemptBody, ExecutionBody } from '../../../src/client/wire.ts';
 import type { Cause } from '../../../src/contract/causes.ts';
+import { triggerWords } from '../words/states.ts';
 import { clockTime, lasted, msOf, span } from '../words/times.ts';
 
 interface Moment {
@@ -18,7 +19,7 @@ export const lifeOf = (row: ExecutionBody, titleOf: (cause: Cause | null) => str
     const ms = msOf(at);
     if (ms !== null) moments.push({ at: ms, tone, what, more });
   };
-  add(row.queued_at, 'wait', 'Queued', byWhom[row.triggered_by] ?? row.triggered_by);
+  add(row.queued_at, 'wait', 'Queued', `by ${triggerWords[row.triggered_by] ?? row.triggered_by}`);
   const attempts = row.attempts ?? [];
   const several = attempts.length > 1;
   for (const a of attempts) ofAttempt(a, several, add, titleOf, zone);
@@ -69,15 +70,4 @@ const ofAttempt = (
       `${name} parked: ${titleOf(a.verdict?.cause ?? null)}`.trim(),
       `until ${clockTime(decision.until, decision.until, zone)}: ${decision.why}`,
     );
-};
-
-const byWhom: Record<string, string> = {
-  manual: 'from this page',
-  api: 'by the API',
-  cli: 'from the command line',
-  mcp: 'by MCP',
-  agent: 'by another agent',
-  schedule: 'by a schedule',
-  webhook: 'by a webhook',
-  fan_out: 'by a fan-out',
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitWords } from './argv.ts';
+import { joinWords, splitWords } from './argv.ts';
 
 describe('a command as typed', () => {
   it('is split like a shell would, without expanding anything', () => {
@@ -13,6 +13,15 @@ describe('a command as typed', () => {
       ['end\\', ['end\\']],
     ];
     for (const [line, words] of cases) expect(splitWords(line)).toEqual({ words });
+  });
+
+  it('is written again as a line that means the same', () => {
+    for (const words of [
+      ['sh', '-c', 'echo "hi" && it\'s'],
+      ['a', '', 'b c'],
+      ['x\\y', '$HOME', 'ü'],
+    ])
+      expect(splitWords(joinWords(words))).toEqual({ words });
   });
 
   it('says what is wrong with it', () => {

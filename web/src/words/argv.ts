@@ -26,3 +26,7 @@ export const splitWords = (line: string): { words: string[] } | { problem: strin
   if (word !== null) words.push(word);
   return words.length === 0 ? { problem: 'A command is needed.' } : { words };
 };
+
+/** argv → a line that splits into the same words again. */
+export const joinWords = (words: readonly string[]): string =>
+  words.map((w) => (/^[\w@%+=:,./-]+$/.test(w) ? w : `'${w.replaceAll("'", "'\\''")}'`)).join(' ');

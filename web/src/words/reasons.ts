@@ -52,6 +52,11 @@ export const reasonInWords = (
   return `${sentence} until ${clockTime(until, now, zone)}`;
 };
 
+/** For sums over many agents: `An agent is at its cap`. */
+export const reasonAlone = (reason: WaitReason): string =>
+  sentences[reason]?.({ agent: 'An agent', agentRunning: null, agentCap: null, fleetRunning: null, fleetCap: null }) ??
+  reason;
+
 /** `next in its lane`, `3rd in its lane, 2 lanes ahead`. */
 export const placeInWords = (wait: Pick<WaitBody, 'position' | 'lanes_ahead'>): string => {
   const own = wait.position <= 1 ? 'first in its lane' : `${ordinal(wait.position)} in its lane`;
