@@ -6,7 +6,7 @@
 import { emptyStream, type StreamFacts } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
 import { awaitsOf, firstEvent } from './awaits.ts';
-import { asCount, asRecord, asText, clipRecord } from './clip.ts';
+import { asCount, asRecord, asText, clipRecord, clipText } from './clip.ts';
 import { newOpenTools } from './open-tools.ts';
 import { parseLine } from './parse-line.ts';
 import type { EvidenceReader } from './reader.ts';
@@ -18,6 +18,8 @@ const toolItems = new Set(['command_execution', 'file_change', 'mcp_tool_call', 
 
 /** A refused tool is no item: only the CLI's own log on stderr tells of it (0.171, approval policy `never`). */
 const refused = / ERROR codex_core::tools::router: error=(patch rejected: |approval policy is Never; reject command)/;
+/** What the CLI itself puts in the place of an answer (0.171); an error of the server has other words. */
+const notApproved = 'MCP tool call requires approval, but approval policy is never';
 const deniedMost = 100;
 /** Repeated for ever while there is no network: no sign of progress. */
 const waitsForNetwork = 'Reconnecting... waiting for network';
@@ -28,6 +30,10 @@ export const codexReader = (textMode = false): EvidenceReader => {
   let began = false;
   const answer = newAnswerText();
   const facts: StreamFacts = { ...emptyStream('codex'), text_mode: textMode };
+
+  const denied = (name: string) => {
+    if (facts.denied_tools.length < deniedMost) facts.denied_tools.push(clipText(name, 200));
+  };
 
   const item = (event: Json, at: number | null) => {
     const body = asRecord(event.item);
@@ -42,6 +48,8 @@ export const codexReader = (textMode = false): EvidenceReader => {
     if (event.type === 'item.completed') {
       tools.start(id, kind, body.command ?? body.tool, at);
       tools.end(id);
+      if (kind === 'mcp_tool_call' && asText(asRecord(body.error)?.message) === notApproved)
+        denied(`mcp__${asText(body.server)}__${asText(body.tool)}`);
     }
   };
 
@@ -97,8 +105,7 @@ export const codexReader = (textMode = false): EvidenceReader => {
       if (parsed === null || parsed.kind === 'text') {
         if (stream === 'stdout' && textMode) answer.add(text);
         const no = stream === 'stderr' ? refused.exec(text) : null;
-        if (no && facts.denied_tools.length < deniedMost)
-          facts.denied_tools.push(no[1]!.startsWith('patch') ? 'file_change' : 'command_execution');
+        if (no) denied(no[1]!.startsWith('patch') ? 'file_change' : 'command_execution');
         tape.line(stream, text);
         return { event: null, terminal: false, hopeless: false };
       }

@@ -26,6 +26,9 @@ const progressMs = 10_000;
 /** Callers that are not executions get a receipt after this: shorter than any client's limit for one call. */
 const receiptMs = 20_000;
 
+/** Codex shows these tools to its model only when it searches for them, and this line is all it sees until then. */
+const instructions = 'The other agents of this fleet and the person who operates it: give work, wait for it, ask.';
+
 export const tools: readonly Tool[] = [...fleetTools, ...workTools];
 const byName = new Map(tools.map((t) => [t.name, t]));
 const listed: readonly ListedTool[] = tools.map((t) => ({
@@ -50,7 +53,7 @@ export const serveMcp = async (
   wire: { request: IncomingMessage; response: ServerResponse; body: unknown },
 ): Promise<void> => {
   const { clock, log } = deps.kernel;
-  const server = new Server({ name: 'drover', version }, { capabilities: { tools: {} } });
+  const server = new Server({ name: 'drover', version }, { capabilities: { tools: {} }, instructions });
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
   wire.response.once('close', () => {
     void transport.close();

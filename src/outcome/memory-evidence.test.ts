@@ -88,6 +88,23 @@ describe('the kernel’s log', () => {
   });
 });
 
+describe('a CLI behind a wrapper', () => {
+  const line = (name: string) => `Memory cgroup out of memory: Killed process 2402 (${name}) total-vm:584484kB`;
+  const logged = (name: string, by: LoggedKill['by'] = 'kernel_cgroup') =>
+    memory({ oom_kills_after: 1, logged_kills: [{ by, victim: 'other', line: line(name) }] });
+  const codex = { stream: emptyFacts('codex').stream };
+
+  it(verifies('R35', 'D17')('is the CLI: the package of Codex ends by the signal that the native program got'), () => {
+    expect(judge(logged('codex'), codex)).toMatchObject({ cause: 'oom_killed', confidence: 'proven', attention: [] });
+    expect(judge(logged('codex', 'kernel_host'), codex).message).toMatch(/host|machine/);
+    // A tool of that size, and then somebody killed the wrapper.
+    expect(judge(logged('python3'), codex)).toMatchObject({ cause: 'killed_unknown', attention: ['tool_oom'] });
+    expect(judge(logged('codex'), { ...codex, signal: 'SIGTERM' }).cause).toBe('killed_unknown');
+    expect(judge(logged('codex'), { ...codex, signal: null, exit_code: 1 }).cause).not.toBe('oom_killed');
+    expect(judge(logged('codex')).cause).toBe('killed_unknown');
+  });
+});
+
 describe('a host that is short', () => {
   it(
     verifies('R35', 'R42')('is told apart from a limit that is reached: raising the limit would change nothing'),

@@ -23,6 +23,15 @@ const hostDelta = (memory: MemoryFacts | null): number | null =>
 
 const proven = (cause: Finding['cause'], why: string): Finding => ({ cause, why, tier: null, confidence: 'proven' });
 
+/**
+ * The kernel's line names the CLI itself although it is not the leader: the npm package of Codex is a wrapper that starts the native
+ * program and ends by the signal it saw (tried: oom_kill 0 → 1, wrapper SIGKILL), and a shim in front of a CLI does as much.
+ */
+const killsOfTheCli = (facts: Facts): LoggedKill[] =>
+  (facts.memory?.logged_kills ?? []).filter(
+    (k) => k.victim !== 'other' || kernelKill.exec(k.line)?.[1] === facts.stream.cli,
+  );
+
 const guards: readonly LoggedKill['by'][] = ['earlyoom', 'systemd_oomd'];
 
 export const memoryFinding = (facts: Facts, ending: Ending, context: Context): Finding | null => {
@@ -30,7 +39,7 @@ export const memoryFinding = (facts: Facts, ending: Ending, context: Context): F
   const unseen = facts.exit_code === null && facts.signal === null && facts.spawned_at !== null;
   if (ending.signal === null && !ending.killed && !unseen) return null;
   const { memory } = facts;
-  const ours = (memory?.logged_kills ?? []).filter((k) => k.victim !== 'other');
+  const ours = killsOfTheCli(facts);
   const byKernel = ours.find((k) => !guards.includes(k.by));
   if (byKernel && (ending.killed || unseen)) return proven('oom_killed', `kernel log: "${byKernel.line}"`);
   const byGuard = ours.find((k) => guards.includes(k.by));
@@ -80,9 +89,10 @@ export const toolWasKilled = (facts: Facts, oomIsTheCause: boolean): boolean =>
   !oomIsTheCause && (oomDelta(facts.memory) ?? 0) > 0;
 
 /** The kernel killed because the host was short, not because of a limit of the agent: raising that would change nothing. */
-export const hostWasShort = (memory: MemoryFacts | null): boolean => {
+export const hostWasShort = (facts: Facts): boolean => {
+  const { memory } = facts;
   if (memory === null) return false;
-  const log = (memory.logged_kills ?? []).find((k) => k.victim !== 'other');
+  const [log] = killsOfTheCli(facts);
   if (log) return log.by === 'kernel_host';
   if (oomDelta(memory) === null) return (hostDelta(memory) ?? 0) > 0;
   const { limit_bytes: limit, peak_bytes: peak } = memory;

@@ -38,7 +38,7 @@ const terminated = (by: string, facts: Facts): string => {
 const sentences: Partial<Record<Cause, (facts: Facts) => string>> = {
   oom_killed: (facts) => {
     const { limit_bytes: limit = null, peak_bytes: peak = null } = facts.memory ?? {};
-    const host = hostWasShort(facts.memory);
+    const host = hostWasShort(facts);
     const figures = [limit === null ? '' : `, limit ${mib(limit)}`, peak === null ? '' : `, peak ${mib(peak)}`];
     return `Killed by the kernel: ${host ? 'the host was ' : ''}out of memory${figures.join('')}.`;
   },
@@ -61,7 +61,7 @@ const sentences: Partial<Record<Cause, (facts: Facts) => string>> = {
 };
 
 /** The limit of the agent was not what bound it. */
-const hostKill = (cause: Cause, facts: Facts): boolean => cause === 'oom_killed' && hostWasShort(facts.memory);
+const hostKill = (cause: Cause, facts: Facts): boolean => cause === 'oom_killed' && hostWasShort(facts);
 
 const pressed = (cause: Cause, facts: Facts): string | null =>
   slowedByMemory(cause, facts) ? 'It was short of memory all the time: raise resources.memory of the agent.' : null;

@@ -146,7 +146,7 @@ const details = (verdict: Verdict, facts: Facts, agent: NoticedAgent): string[] 
 };
 
 const memoryDetails = (facts: Facts, agent: NoticedAgent): string[] => {
-  if (hostWasShort(facts.memory) && agent.memory_bytes !== null)
+  if (hostWasShort(facts) && agent.memory_bytes !== null)
     return [
       `peak ${size(facts.memory?.peak_bytes ?? null)} of its limit ${size(agent.memory_bytes)}: the host itself was short`,
       'Setting: the fleet limit (PUT /api/fleet/limits), or more memory for the host',

@@ -4,6 +4,7 @@
  *
  *   ok text=…              streams the text            memory             says how many turns it was shown
  *   tool path=… content=…  asks for write_file         bash command=…     asks for run_shell_command
+ *   mcp tool=… [times=…] … asks for that tool with the other arguments, then says what it was told
  *   slow pieces=… ms=…     streams piece by piece      cut                breaks the stream off
  *   hang                   never answers               page               an intermediary's HTML instead of an answer
  *   401 key suspended day tpm exhausted 500 503 model  fail as the real API does
@@ -12,7 +13,7 @@
  */
 import type http from 'node:http';
 import { page } from './answer.ts';
-import { type Message, readScript, type Script } from './marker.ts';
+import { argumentsOf, type Message, readScript, type Script } from './marker.ts';
 import { json, pause, type Scripted, startScripted } from './scripted.ts';
 
 export interface GoogleRequest {
@@ -26,22 +27,28 @@ export interface GoogleRequest {
 interface Part {
   text?: string;
   functionCall?: { name: string; args: Record<string, unknown> };
-  functionResponse?: unknown;
+  functionResponse?: { response?: { output?: unknown; error?: unknown } };
 }
 interface Content {
   role: string;
   parts: Part[];
 }
 
+const toldBy = (response: { output?: unknown; error?: unknown } | undefined): string => {
+  const told = response?.output ?? response?.error ?? '';
+  return typeof told === 'string' ? told : JSON.stringify(told);
+};
+
 const messagesOf = (contents: Content[]): Message[] =>
   contents.flatMap((c): Message[] => {
     if (c.role !== 'user') return [];
-    const content = c.parts.flatMap((p) =>
-      p.functionResponse
-        ? [{ type: 'tool_result' }]
-        : p.text === undefined || p.text.startsWith('<session_context>')
-          ? []
-          : [{ type: 'text', text: p.text }],
+    const content = c.parts.flatMap(
+      (p): Exclude<Message['content'], string> =>
+        p.functionResponse
+          ? [{ type: 'tool_result', content: toldBy(p.functionResponse.response) }]
+          : p.text === undefined || p.text.startsWith('<session_context>')
+            ? []
+            : [{ type: 'text', text: p.text }],
     );
     return content.length === 0 ? [] : [{ role: 'user', content }];
   });
@@ -159,6 +166,14 @@ const failures: Record<string, [number, string, string, unknown[]]> = {
 
 const respond = async (res: http.ServerResponse, script: Script): Promise<void> => {
   const { mode, args } = script;
+  if (mode === 'mcp' && script.step === Number(args.turns ?? 0)) {
+    const call = { name: args.tool ?? 'mcp_drover_list_agents', args: argumentsOf(script) };
+    return finish(
+      res,
+      args,
+      Array.from({ length: Number(args.times ?? 1) }, () => ({ functionCall: call })),
+    );
+  }
   const tool = toolFor(script);
   if (tool) return finish(res, args, [tool]);
   const failure = failures[mode];
@@ -180,6 +195,8 @@ const respond = async (res: http.ServerResponse, script: Script): Promise<void> 
       return finish(res, args, [], 'SAFETY');
     case 'memory':
       return finish(res, args, [{ text: `I was shown ${script.userTurns} turns.` }]);
+    case 'mcp':
+      return finish(res, args, [{ text: args.text ?? `told: ${script.results.join(' | ')}` }]);
     case 'tool':
     case 'bash':
       return finish(res, args, [{ text: args.text ?? 'done' }]);

@@ -59,3 +59,14 @@ export const readScript = (messages: Message[], otherwise: string): Script => {
   }
   return { ...found, userTurns };
 };
+
+/** What a tool of an MCP server is called with: `agent` is short for agent_name; numbers and truths are meant as such. */
+export const argumentsOf = ({ args }: Script): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(args)
+      .filter(([name]) => !['tool', 'times', 'text', 'turns', 'input_tokens', 'output_tokens'].includes(name))
+      .map(([name, value]) => [
+        name === 'agent' ? 'agent_name' : name,
+        /^(\d+|true|false|\[.*\])$/s.test(value) ? JSON.parse(value) : value,
+      ]),
+  );

@@ -4,6 +4,7 @@
  *
  *   ok text=…              streams the text            memory             says how many turns it was shown
  *   tool path=… content=…  asks for a patch            bash command=…     asks for a command
+ *   mcp tool=… [times=…] … asks for that tool of an MCP server (SERVER__TOOL) with the other arguments, then says what it was told
  *   slow pieces=… ms=…     streams piece by piece      cut                breaks the stream off
  *   hang                   never answers               page               an intermediary's HTML instead of an answer
  *   401 limit plan tpm quota 500 503 context model     fail as the real API does; `limit in_s=…` says when it resets
@@ -12,7 +13,7 @@
  */
 import type http from 'node:http';
 import { page } from './answer.ts';
-import { type Message, readScript, type Script } from './marker.ts';
+import { argumentsOf, type Message, readScript, type Script } from './marker.ts';
 import { json, pause, type Scripted, startScripted } from './scripted.ts';
 
 interface OpenAiRequest {
@@ -40,9 +41,17 @@ export interface OpenAiApi extends Scripted<OpenAiRequest> {
 /** The CLI's own words in the role of the user. */
 const added = /^<(environment_context|user_instructions|skills_instructions|turn_aborted)>|^# AGENTS\.md instructions/;
 
+const textOfOutput = (output: unknown): string =>
+  typeof output === 'string'
+    ? output
+    : Array.isArray(output)
+      ? output.map((part: { text?: string }) => part.text ?? '').join('')
+      : '';
+
 const messagesOf = (input: Item[]): Message[] =>
   input.flatMap((item): Message[] => {
-    if (item.type?.endsWith('_output')) return [{ role: 'user', content: [{ type: 'tool_result' }] }];
+    if (item.type?.endsWith('_output'))
+      return [{ role: 'user', content: [{ type: 'tool_result', content: textOfOutput(item.output) }] }];
     if (item.role !== 'user') return [];
     const own = (item.content ?? []).filter((c) => !added.test(c.text ?? ''));
     return own.length === 0 ? [] : [{ role: 'user', content: own.map((c) => ({ type: 'text', text: c.text })) }];
@@ -55,6 +64,18 @@ const patch = (path: string, content: string) =>
     .join('\n')}\n*** End Patch\n`;
 
 let count = 0;
+
+/** Its tools are named by server and name; the newer models must search for them, and may call them all the same. */
+const mcpCalls = (script: Script): Item[] => {
+  const [, namespace, name] = /^(.*)__([^_].*)$/.exec(script.args.tool ?? 'mcp__drover__list_agents')!;
+  return Array.from({ length: Number(script.args.times ?? 1) }, () => ({
+    type: 'function_call',
+    call_id: `call_${++count}`,
+    namespace,
+    name,
+    arguments: JSON.stringify(argumentsOf(script)),
+  }));
+};
 
 const toolFor = ({ mode, args, step }: Script): Item | null => {
   const call_id = `call_${++count}`;
@@ -91,10 +112,10 @@ const stream = (res: http.ServerResponse) => {
     res.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
 };
 
-const finish = (res: http.ServerResponse, args: Record<string, string>, item: Item) => {
+const finish = (res: http.ServerResponse, args: Record<string, string>, ...items: Item[]) => {
   const send = stream(res);
   send('response.created', { response: { id: `resp_${++count}` } });
-  send('response.output_item.done', { output_index: 0, item });
+  for (const [output_index, item] of items.entries()) send('response.output_item.done', { output_index, item });
   send('response.completed', { response: { id: `resp_${count}`, usage: usageOf(args) } });
   res.end();
 };
@@ -186,6 +207,7 @@ const failures: Record<string, (args: Record<string, string>, now: number) => [n
 
 const respond = async (res: http.ServerResponse, script: Script, now: () => number): Promise<void> => {
   const { mode, args } = script;
+  if (mode === 'mcp' && script.step === Number(args.turns ?? 0)) return finish(res, args, ...mcpCalls(script));
   const tool = toolFor(script);
   if (tool) return finish(res, args, tool);
   const failure = failures[mode]?.(args, now());
@@ -207,6 +229,8 @@ const respond = async (res: http.ServerResponse, script: Script, now: () => numb
     }
     case 'memory':
       return finish(res, args, said(`I was shown ${script.userTurns} turns.`));
+    case 'mcp':
+      return finish(res, args, said(args.text ?? `told: ${script.results.join(' | ')}`));
     case 'tool':
     case 'bash':
       return finish(res, args, said(args.text ?? 'done'));

@@ -18,7 +18,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { refuse, speak, type ToolUse } from './answer.ts';
 import { fail } from './failures.ts';
-import { type Message, readScript, type Script } from './marker.ts';
+import { argumentsOf, type Message, readScript, type Script } from './marker.ts';
 
 interface Recorded {
   path: string;
@@ -45,17 +45,6 @@ interface Body {
   system?: unknown;
   messages?: Message[];
 }
-
-/** `agent` is short for agent_name; numbers and truths are meant as such. */
-const argumentsOf = ({ args }: Script): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(args)
-      .filter(([name]) => !['tool', 'times', 'text', 'turns', 'input_tokens', 'output_tokens'].includes(name))
-      .map(([name, value]) => [
-        name === 'agent' ? 'agent_name' : name,
-        /^(\d+|true|false|\[.*\])$/s.test(value) ? JSON.parse(value) : value,
-      ]),
-  );
 
 const toolsFor = (script: Script): ToolUse[] | null => {
   if (script.mode === 'mcp' && script.step === Number(script.args.turns ?? 0))

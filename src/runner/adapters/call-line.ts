@@ -26,6 +26,12 @@ export const bridgeEntry = (): string =>
 /** Small heap: it copies lines, and an answer may have a few megabytes. */
 const nodeArgs = ['--max-semi-space-size=1', '--max-old-space-size=64', '--no-warnings'];
 
+/**
+ * How long a CLI that bounds the calls of a server may wait for one: a call lasts as long as the run may (24 h), and ends by
+ * Drover's own limits. Codex gives up after 60 s of its own accord, Gemini CLI after ten minutes.
+ */
+export const callMostS = 24 * 3600;
+
 type Which = Pick<ClaimedWork, 'attempt' | 'agent' | 'execution_id' | 'token'>;
 
 const pathOf = (home: string, claim: Pick<Which, 'attempt' | 'agent'>, name: string): string =>
@@ -44,7 +50,10 @@ const writeLine = (claim: Which, url: string, host: AdapterHost): Promise<void> 
   writeOwn(pathOf(host.home, claim, 'line'), { url, token: bearerOf(claim) }, host);
 
 /** What a CLI's configuration of MCP servers names as `drover`; null when agents of this runner call nobody. */
-const bridgeServer = async (claim: Which, host: AdapterHost): Promise<{ command: string; args: string[] } | null> => {
+export const bridgeServer = async (
+  claim: Which,
+  host: AdapterHost,
+): Promise<{ command: string; args: string[] } | null> => {
   if (host.callServer === null) return null;
   const { url, node, bridge } = host.callServer;
   const file = pathOf(host.home, claim, 'line');

@@ -5,6 +5,7 @@
  */
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { ProcessAdapter } from './adapter.ts';
+import { bridgeServer, callMostS } from './call-line.ts';
 import { codexHomeOf, hasOwnHome, layCodexHome, removeProfile, toml, writeProfile } from './codex-home.ts';
 import { findThread, providerOf, runOf } from './codex-thread.ts';
 import { childEnvironment } from './environment.ts';
@@ -36,11 +37,29 @@ const providerFlags = (baseUrl: string | undefined, threadProvider: string | nul
   return baseUrl ? ['-c', `openai_base_url=${toml(baseUrl)}`] : [];
 };
 
-const codexArgv = (
-  claim: ClaimedWork,
-  program: string,
-  { profile, threadProvider }: { profile: string | null; threadProvider: string | null },
-): string[] => {
+/**
+ * Calls to other agents are allowed or refused by the server, in words: without `approve` the CLI cancels each call, since nobody
+ * can be asked. The file that holds the token is named here, never the token.
+ */
+const mcpFlags = (bridge: { command: string; args: string[] } | null): string[] => {
+  if (bridge === null) return [];
+  const server = [
+    `command=${toml(bridge.command)}`,
+    `args=[${bridge.args.map(toml).join(',')}]`,
+    'enabled=true',
+    'default_tools_approval_mode="approve"',
+    `tool_timeout_sec=${callMostS}`,
+  ];
+  return ['-c', `mcp_servers.drover={${server.join(',')}}`];
+};
+
+interface CodexFiles {
+  profile: string | null;
+  threadProvider: string | null;
+  bridge: { command: string; args: string[] } | null;
+}
+
+const codexArgv = (claim: ClaimedWork, program: string, { profile, threadProvider, bridge }: CodexFiles): string[] => {
   const { agent, options } = claim;
   const model = options.model ?? agent.model;
   // Any directory may be a workspace; Drover has its own care for it.
@@ -49,6 +68,7 @@ const codexArgv = (
   // Never a key ring of the host: what was lent stands in a file.
   if (hasOwnHome(claim)) argv.push('-c', 'cli_auth_credentials_store="file"');
   argv.push(...providerFlags(agent.env.OPENAI_BASE_URL, threadProvider));
+  argv.push(...mcpFlags(bridge));
   if (model) argv.push('--model', model);
   if (profile) argv.push('--profile', profile);
   // A session is named by whoever asks: it never becomes a switch.
@@ -67,6 +87,7 @@ export const codexAdapter: ProcessAdapter = {
     const argv = codexArgv(claim, await cliProgram('codex', null, claim, env.PATH, cwd, host), {
       profile: instructions === null ? null : await writeProfile(claim, instructions, host),
       threadProvider: thread === null ? null : await providerOf(thread),
+      bridge: await bridgeServer(claim, host),
     });
     return { argv, env, stdin: claim.message };
   },

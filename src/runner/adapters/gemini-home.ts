@@ -7,6 +7,7 @@ import { mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import { type AdapterHost, cannotPrepare, type PrepareError } from './adapter.ts';
+import { bridgeServer, callMostS } from './call-line.ts';
 import { linkTo } from './link-to.ts';
 import { agentDir, instructionsOf, makeDir, runDir } from './places.ts';
 
@@ -15,7 +16,24 @@ type Json = Record<string, unknown>;
 /** Per directory and per run: never the user's. */
 const ownEntries = new Set(['tmp', 'history', 'projects.json']);
 
-const settingsOf = (claim: ClaimedWork, users: Json): Json => {
+type Bridge = { command: string; args: string[] } | null;
+
+/** `trust`: calls to other agents are allowed or refused by the server, in words; nobody could be asked here. */
+const mcpOf = (bridge: Bridge, users: Json): Json => {
+  if (bridge === null) return {};
+  const part = (name: string) => (users[name] ?? {}) as Json;
+  const { allowed, excluded } = part('mcp') as { allowed?: string[]; excluded?: string[] };
+  return {
+    mcpServers: { ...part('mcpServers'), drover: { ...bridge, timeout: callMostS * 1000, trust: true } },
+    mcp: {
+      ...part('mcp'),
+      ...(allowed ? { allowed: [...allowed, 'drover'] } : {}),
+      ...(excluded ? { excluded: excluded.filter((name) => name !== 'drover') } : {}),
+    },
+  };
+};
+
+const settingsOf = (claim: ClaimedWork, users: Json, bridge: Bridge): Json => {
   const part = (name: string) => (users[name] ?? {}) as Json;
   const turns = claim.options.max_turns;
   return {
@@ -27,6 +45,7 @@ const settingsOf = (claim: ClaimedWork, users: Json): Json => {
     privacy: { ...part('privacy'), usageStatisticsEnabled: false },
     // The operator upgrades the CLI, not a run in the middle of the night.
     general: { ...part('general'), enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    ...mcpOf(bridge, users),
     ...(turns ? { model: { ...part('model'), maxSessionTurns: turns } } : {}),
   };
 };
@@ -69,7 +88,10 @@ export const layGeminiHome = async (
   await mkdir(project, { recursive: true, mode: 0o700 });
   await writeFile(join(project, '.project_root'), await realpath(cwd), { mode: 0o600 });
   await linkTo(sessions, join(project, 'chats'));
-  await writeFile(join(dir, 'settings.json'), JSON.stringify(settingsOf(claim, settings)), { mode: 0o600 });
+  const bridge = await bridgeServer(claim, host);
+  await writeFile(join(dir, 'settings.json'), JSON.stringify(settingsOf(claim, settings, bridge)), {
+    mode: 0o600,
+  });
   if (instructions !== '') await writeFile(join(dir, 'GEMINI.md'), instructions, { mode: 0o600 });
   if (users !== null)
     for (const entry of await readdir(users).catch(() => []))

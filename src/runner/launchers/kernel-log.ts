@@ -53,7 +53,8 @@ export const killsIn = (log: string, run: KilledRun, asleepMs = 0, hostPids = tr
     const cgroup = standsIn.get(pid) ?? '';
     standsIn.delete(pid);
     const leader = hostPids && Number(us) / 1000 >= from && Number(pid) === run.pid;
-    const ours = run.leafName !== null && cgroup.split('/').includes(run.leafName);
+    // Where pids say nothing, nobody knows whether the leader was it: the counters then decide.
+    const ours = hostPids && run.leafName !== null && cgroup.split('/').includes(run.leafName);
     if (!leader && !ours) continue;
     kills.push({
       by: kill[1] === 'Out of memory' ? 'kernel_host' : 'kernel_cgroup',
