@@ -42,6 +42,9 @@ export const itemLimits = {
 /** The item that says that notifications do not arrive. */
 export const unreachedKey = 'notifications_given_up';
 
+/** The item that says that nobody runs anything. */
+export const noRunnerKey = 'no_runner';
+
 export const approvalAnswers = ['approve', 'deny'] as const;
 
 export interface NewOperatorItem {

@@ -121,6 +121,41 @@ describe('what time alone brings about', () => {
     },
   );
 
+  it(verifies('R42')('tells once that no runner is there, and closes that when one is back'), async () => {
+    const items = async () =>
+      (await store.read('operator_items', { status: null, limit: 9 })).map((i) => [i.dedup_key, i.status, i.count]);
+    const seen = () =>
+      commit(deps, 'put_runner', {
+        runner: {
+          id: 'r1',
+          name: 'r1',
+          host: 'h',
+          boot_id: 'b',
+          version: '0',
+          isolation: 'none',
+          cgroup: 'none',
+          slots: 8,
+          labels: [],
+          room: null,
+          last_seen: clock.now(),
+          created_at: clock.now(),
+        },
+      });
+    await seen();
+    await pass(100);
+    expect(await items()).toEqual([]);
+    await pass(20);
+    expect(await items()).toEqual([['no_runner', 'open', 1]]);
+    await pass(120);
+    expect(await items()).toEqual([['no_runner', 'open', 1]]);
+    await seen();
+    await pass(6);
+    expect(await items()).toEqual([['no_runner', 'closed', 1]]);
+    // Another time is another episode.
+    await pass(140);
+    expect((await items()).map(([, status]) => status)).toEqual(['open', 'closed']);
+  });
+
   it(verifies('R8', 'D35')('keeps its budgets when the wall clock jumps an hour, back or forth'), async () => {
     await commit(deps, 'create_agent', { agent: anAgent({ id: 'a', name: 'a' }) });
     const id = await enqueue('a', 10_000);

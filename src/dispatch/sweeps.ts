@@ -5,11 +5,13 @@
 import { limits } from '../contract/limits.ts';
 import type { Deps } from '../flow/deps.ts';
 import { commit } from '../record/commit.ts';
+import { watchForRunners } from './no-runner.ts';
 
 /** Budgets are looked at when the next one ends and at least this often: a lowered setting must not sleep. */
 const budgetMs = 1_000;
 const reapMs = 5_000;
 const warnMs = 1_000;
+const runnersMs = 5_000;
 const keepClockMs = 10_000;
 const retainMs = 600_000;
 /** 30 days: events and ended executions older than this are deleted, in batches. */
@@ -96,6 +98,12 @@ export const startSweeps = (
     const still = new Set(waits.map((w) => w.execution_id));
     for (const id of warned) if (!still.has(id)) warned.delete(id);
     return warnMs;
+  });
+
+  const lookForRunners = watchForRunners(deps);
+  every('runners', async () => {
+    await lookForRunners();
+    return runnersMs;
   });
 
   every('clock', async () => {

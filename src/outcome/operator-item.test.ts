@@ -48,6 +48,15 @@ describe('operatorItem', () => {
     expect(item({ ...emptyFacts('http'), http })).toBeNull();
   });
 
+  it(verifies('R42')('tells of a run that was stopped for its silence, with the tool and the setting'), () => {
+    const detail = 'silent for 1800 s while it waited for the tool mcp__db__query';
+    const facts: Facts = { ...emptyFacts('claude'), signal: 'SIGINT', stop: { reason: 'stall', at: 1, detail } };
+    const told = item(facts)!;
+    expect(told).toMatchObject({ dedup_key: 'stalled', priority: 'normal' });
+    expect(told.quiet_ms).toBeGreaterThan(0);
+    expect(told.evidence.join()).toMatch(/--stall SECONDS.*mcp__db__query/s);
+  });
+
   it(verifies('R30')('tells of denied tools on a run that went well'), () => {
     const facts = emptyFacts('claude');
     facts.exit_code = 0;

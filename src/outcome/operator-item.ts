@@ -31,6 +31,7 @@ const priorities: Partial<Record<Cause, OperatorNotice['priority']>> = {
   credentials_exhausted: 'high',
   usage_limit: 'normal',
   killed_unknown: 'normal',
+  stalled: 'normal',
   self_killed: 'normal',
   crashed: 'normal',
   heap_oom: 'normal',
@@ -57,6 +58,7 @@ const ofOneMoment: readonly Cause[] = [
   'self_killed',
   'crashed',
   'log_limit',
+  'stalled',
 ];
 /** Somebody wanted these, or they are not the agent's doing: any number of them in a row says nothing of it. */
 const uncounted: readonly Cause[] = ['success', 'cancelled', 'shutdown', 'runner_lost'];
@@ -140,6 +142,8 @@ const details = (verdict: Verdict, facts: Facts, agent: NoticedAgent): string[] 
   const { advice } = causes[verdict.cause];
   const out: string[] = [];
   if (verdict.cause === 'oom_killed' || verdict.cause === 'memory_limit') out.push(...memoryDetails(facts, agent));
+  if (verdict.cause === 'stalled')
+    out.push(`Setting: stall_seconds of the agent, if it needs longer: drover agent set ${agent.name} --stall SECONDS`);
   if (verdict.reset_at !== null) out.push(`reset at ${new Date(verdict.reset_at).toISOString()}`);
   if (advice !== '') out.push(advice);
   return out;

@@ -273,6 +273,8 @@ export interface WriteVerbs extends OperatorWrites, WeatherWrites, ScheduleWrite
   audit: [{ id: string; by: string; action: string; target: string; data: Record<string, unknown> }, { ok: true }];
   /** Highest steady time of this installation, kept so that a restart never goes back (R8). */
   keep_clock: [{ steady: number }, { ok: true }];
+  /** Closes the alert that no runner is there. */
+  runner_is_here: [Record<string, never>, { ok: true }];
   /** Deletes old events, logs and terminal rows in small batches; returns how many are left to delete (at least). */
   retain: [{ events_before: number; executions_before: number; max: number }, { deleted: number; more: boolean }];
 }
@@ -401,6 +403,8 @@ export interface ReadVerbs extends OperatorReads, WeatherReads, ScheduleReads {
   /** Since when an execution waits in a call, for its attempt's token; null = it does not. */
   waiting_since: [{ execution_id: string }, { since: number; token: string; attention: string[] } | null];
   runners: [Record<string, never>, RunnerRow[]];
+  /** Whether one was seen since that steady time, and whether its absence is told already. */
+  runner_watch: [{ since: number }, { here: boolean; told: boolean }];
   sessions: [{ agent_id: string }, SessionRow[]];
   session: [{ id: string }, SessionRow | null];
   audit_log: [

@@ -111,7 +111,7 @@ describe('calls between CLIs of different makers', () => {
       expect(row, JSON.stringify(row)).toMatchObject({ status: 'success', attention: [] });
       expect(row.response).toContain('not_found');
       const log = (await fleet.drover.api('GET', `/api/agents/${caller}/executions/${row.id}/log`)).body;
-      expect(JSON.stringify(log)).not.toMatch(/drover_exec|Bearer /);
+      expect(JSON.stringify(log)).not.toMatch(/drx_|Bearer /);
     },
   );
 });

@@ -40,6 +40,7 @@ import { putOperatorItem } from './raise-item.ts';
 import { adoptLeases, reap } from './reap.ts';
 import { renew } from './renew.ts';
 import { retain } from './retain.ts';
+import { runnerIsHere, runnerWatch } from './runner-watch.ts';
 import { deleteRunner, runners } from './runners.ts';
 import {
   createSchedule,
@@ -109,6 +110,7 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   delete_login: deleteLogin,
   delete_runner: deleteRunner,
   keep_clock: keepClock,
+  runner_is_here: runnerIsHere,
   put_credential: putCredential,
   reseal_credential: resealCredential,
   put_setting: putSetting,
@@ -166,6 +168,7 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   schedule_ticks: scheduleTicks,
   tick_of: tickOf,
   runners,
+  runner_watch: runnerWatch,
   session,
   sessions,
   setting,
