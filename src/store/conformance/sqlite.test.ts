@@ -1,6 +1,7 @@
 /** The suite on SQLite. */
 import { budgetsConformance } from './budgets.ts';
 import { callsConformance } from './calls.ts';
+import { fairnessConformance } from './fairness.ts';
 import { fanOutsConformance } from './fan-outs.ts';
 import { leasesConformance } from './leases.ts';
 import { lifeConformance } from './life.ts';
@@ -27,3 +28,4 @@ weatherConformance(sqliteInProcess);
 schedulesConformance(sqliteInProcess);
 plansConformance(sqliteInProcess);
 randomConformance(sqliteInProcess, 60);
+fairnessConformance(sqliteInProcess, 60);
