@@ -92,6 +92,7 @@ const operationOf = (route: KnownRoute): Json => {
     ...(schema.summary && { summary: schema.summary }),
     description: [schema.description, whoMay[route.needs]].filter(Boolean).join('\n\n'),
     ...(schema.tags && { tags: schema.tags }),
+    'x-needs': route.needs,
     ...(route.needs === 'anyone' && { security: [] }),
     parameters: [
       ...parametersOf(schema.params, 'path'),

@@ -10,6 +10,7 @@ import { credentialRoutes } from './routes/credentials.ts';
 import { fleetRoutes } from './routes/fleet.ts';
 import { healthRoutes } from './routes/health.ts';
 import { incidentRoutes } from './routes/incidents.ts';
+import { inviteRoutes } from './routes/invites.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { metricsRoutes } from './routes/metrics.ts';
@@ -26,6 +27,9 @@ import { scheduleRoutes } from './routes/schedules.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { setupRoutes } from './routes/setup.ts';
 import { signInRoutes } from './routes/sign-in.ts';
+import { userRoutes } from './routes/users.ts';
+import { webhookCallRoutes } from './routes/webhook-calls.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { workRoutes } from './routes/work.ts';
 
 export const routes: readonly RouteModule[] = [
@@ -34,6 +38,8 @@ export const routes: readonly RouteModule[] = [
   setupRoutes,
   signInRoutes,
   peopleRoutes,
+  userRoutes,
+  inviteRoutes,
   keyRoutes,
   agentRoutes,
   agentLimitRoutes,
@@ -43,6 +49,8 @@ export const routes: readonly RouteModule[] = [
   workRoutes,
   scheduleRoutes,
   scheduleRunRoutes,
+  webhookRoutes,
+  webhookCallRoutes,
   mcpRoutes,
   fleetRoutes,
   incidentRoutes,

@@ -12,6 +12,8 @@ import type { WaitReason } from '../contract/limits.ts';
 import type { NotificationRow, NotifyTargetRow, OperatorItemRow } from '../contract/operator.ts';
 import type { ScheduleRow } from '../contract/schedule.ts';
 import type { IncidentState, WeatherFamily } from '../contract/weather.ts';
+import type { WebhookRow } from '../contract/webhook.ts';
+import type { InviteRow } from './door-verbs.ts';
 import type { KeyRow, LoginRow, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 import type { ReadVerbs } from './store.ts';
 
@@ -78,6 +80,7 @@ export type Sessions = Defaulted<Stored<SessionRow>, 'is_main' | 'cost_usd' | 'm
 
 export type Runners = Defaulted<Stored<RunnerRow>, 'labels'> & { seen_steady: number | null };
 
+export type Webhooks = Stored<WebhookRow>;
 export type Schedules = Stored<ScheduleRow>;
 
 export interface OperatorItems {
@@ -195,6 +198,8 @@ export interface Database {
     outcome: 'passed' | 'failed' | 'silent' | null;
   };
   provider_pauses: { provider: string; paused_at: number; paused_by: string };
+  invites: InviteRow;
+  webhooks: Webhooks;
   schedules: Schedules;
   ticks: { schedule_id: string; fire_at: number; execution_id: string; ran: Bit; by_hand: Bit };
   settings: SettingRow;

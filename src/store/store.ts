@@ -33,6 +33,7 @@ import type { Tick } from '../contract/schedule.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 import type { WeatherFamily } from '../contract/weather.ts';
+import type { DoorReads, DoorWrites } from './door-verbs.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
 import type { FleetLimits, KeyRow, LoginRow, RunnerAbout, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 import type { ScheduleReads, ScheduleWrites } from './schedule-verbs.ts';
@@ -187,7 +188,7 @@ export type SearchExecutions = Omit<ListExecutions, 'text_chars' | 'oldest_first
 };
 
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
-export interface WriteVerbs extends OperatorWrites, WeatherWrites, ScheduleWrites {
+export interface WriteVerbs extends DoorWrites, OperatorWrites, WeatherWrites, ScheduleWrites {
   // -- the life of an execution
   enqueue: [EnqueueArgs, EnqueueResult];
   claim_next: [ClaimNextArgs, ClaimNextResult];
@@ -293,7 +294,7 @@ export interface Judged {
   next: { at: number; id: string } | null;
 }
 
-export interface ReadVerbs extends OperatorReads, WeatherReads, ScheduleReads {
+export interface ReadVerbs extends DoorReads, OperatorReads, WeatherReads, ScheduleReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
   execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];
@@ -408,7 +409,15 @@ export interface ReadVerbs extends OperatorReads, WeatherReads, ScheduleReads {
   sessions: [{ agent_id: string }, SessionRow[]];
   session: [{ id: string }, SessionRow | null];
   audit_log: [
-    { limit: number; before: string | null },
+    {
+      limit: number;
+      before: string | null;
+      by?: string;
+      action?: string;
+      target?: string;
+      since?: number;
+      until?: number;
+    },
     { id: string; at: number; by: string; action: string; target: string; data: Record<string, unknown> }[],
   ];
   clock_high_water: [Record<string, never>, number];

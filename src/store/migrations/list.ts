@@ -5,6 +5,7 @@ import { operator } from './0003-operator.ts';
 import { calls } from './0004-calls.ts';
 import { weather } from './0005-weather.ts';
 import { schedules } from './0006-schedules.ts';
+import { doors } from './0007-doors.ts';
 import type { Words } from './words.ts';
 
 export interface Migration {
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   { name: '0004-calls', statements: calls },
   { name: '0005-weather', statements: weather },
   { name: '0006-schedules', statements: schedules },
+  { name: '0007-doors', statements: doors },
 ];

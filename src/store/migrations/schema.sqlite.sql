@@ -40,6 +40,7 @@ CREATE INDEX incident_probes_incident ON incident_probes (incident_id);
 CREATE TABLE incidents ( id TEXT NOT NULL PRIMARY KEY, provider TEXT NOT NULL, family TEXT NOT NULL CHECK (family IN ('overload', 'provider', 'network')), cause TEXT NOT NULL, state TEXT NOT NULL CHECK (state IN ('open', 'reopening', 'closed')), evidence TEXT NOT NULL, opened_at INTEGER NOT NULL, opened_steady INTEGER NOT NULL, reopening_at INTEGER, reopening_steady INTEGER, closed_at INTEGER, closed_steady INTEGER, closed_why TEXT, next_at INTEGER NOT NULL, CONSTRAINT closed_is_over CHECK ((closed_at IS NOT NULL) = (state = 'closed')) ) STRICT;
 CREATE UNIQUE INDEX incidents_open ON incidents (provider) WHERE closed_at IS NULL;
 CREATE INDEX incidents_provider ON incidents (provider, opened_steady);
+CREATE TABLE invites ( id TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL UNIQUE, role TEXT NOT NULL CHECK (role IN ('owner', 'operator', 'viewer')), username TEXT, email TEXT, created_by TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, accepted_at INTEGER, user_id TEXT, CONSTRAINT accepted_has_user CHECK ((accepted_at IS NOT NULL) = (user_id IS NOT NULL)) ) STRICT;
 CREATE TABLE lanes ( agent_id TEXT NOT NULL, class TEXT NOT NULL, served INTEGER NOT NULL, PRIMARY KEY (agent_id, class) ) STRICT, WITHOUT ROWID;
 CREATE TABLE logins ( hash TEXT NOT NULL PRIMARY KEY, user_id TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL ) STRICT;
 CREATE INDEX logins_user ON logins (user_id);
@@ -74,3 +75,5 @@ CREATE INDEX wait_spans_open ON wait_spans (agent_id, class) WHERE to_at IS NULL
 CREATE TABLE weather_failures ( id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, steady INTEGER NOT NULL, provider TEXT NOT NULL, family TEXT NOT NULL CHECK (family IN ('overload', 'provider', 'network')), cause TEXT NOT NULL, agent_id TEXT NOT NULL, agent_name TEXT NOT NULL, execution_id TEXT NOT NULL, attempt_id TEXT NOT NULL, incident_id TEXT, cleared INTEGER NOT NULL DEFAULT 0 CHECK (cleared IN (0, 1)) ) STRICT;
 CREATE INDEX weather_failures_incident ON weather_failures (incident_id, agent_name) WHERE incident_id IS NOT NULL;
 CREATE INDEX weather_failures_loose ON weather_failures (provider, steady) WHERE incident_id IS NULL AND cleared = 0;
+CREATE TABLE webhooks ( id TEXT NOT NULL PRIMARY KEY, agent_id TEXT NOT NULL, agent_name TEXT NOT NULL, name TEXT NOT NULL, message TEXT NOT NULL, token_hash TEXT NOT NULL UNIQUE, prefix TEXT NOT NULL, sealed TEXT, enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)), max_per_minute INTEGER NOT NULL CHECK (max_per_minute >= 1), timeout_s INTEGER, created_by TEXT NOT NULL, created_at INTEGER NOT NULL, last_called_at INTEGER ) STRICT;
+CREATE UNIQUE INDEX webhooks_agent ON webhooks (agent_id, name);

@@ -90,6 +90,7 @@ export const deleteAgent: WriteVerb<'delete_agent'> = async (tx, { id, by }) => 
       else tx.odd(`execution ${live.id} cannot be stopped`, done.error);
     }
   await tx.db.deleteFrom('lanes').where('agent_id', '=', id).execute();
+  await tx.db.deleteFrom('webhooks').where('agent_id', '=', id).execute();
   await tx.db.deleteFrom('schedules').where('agent_id', '=', id).execute();
   await tx.db.deleteFrom('streaks').where('agent_id', '=', id).execute();
   await closeItemsOfAgent(tx, row.name);

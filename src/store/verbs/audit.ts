@@ -9,9 +9,18 @@ export const audit: WriteVerb<'audit'> = async (tx, { id, by, action, target, da
   return { ok: true };
 };
 
-export const auditLog: ReadVerb<'audit_log'> = async (tx, { limit, before }) => {
+/** `action` may be the noun alone (`schedule`): all that was done to things of that kind. */
+export const auditLog: ReadVerb<'audit_log'> = async (tx, { limit, before, by, action, target, since, until }) => {
   let rows = tx.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(limit);
   if (before !== null) rows = rows.where('id', '<', before);
+  if (by !== undefined) rows = rows.where('by_whom', '=', by);
+  if (action !== undefined)
+    rows = action.includes('.')
+      ? rows.where('action', '=', action)
+      : rows.where('action', '>=', `${action}.`).where('action', '<', `${action}/`);
+  if (target !== undefined) rows = rows.where('target', '=', target);
+  if (since !== undefined) rows = rows.where('at', '>=', since);
+  if (until !== undefined) rows = rows.where('at', '<', until);
   return (await rows.execute()).map((r) => ({
     id: r.id,
     at: r.at,

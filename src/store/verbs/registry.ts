@@ -24,6 +24,7 @@ import { fleetLimits } from './fleet-settings.ts';
 import { giveBack } from './give-back.ts';
 import { incident, incidents, pauseProvider, providers } from './incidents.ts';
 import { invariants } from './invariants.ts';
+import { acceptInvite, changeUser, createInvite, deleteInvite, deleteUser, inviteByHash, invites } from './invites.ts';
 import { judged } from './judged.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
 import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
@@ -60,6 +61,7 @@ import { skipTicks } from './ticks.ts';
 import { login, user, userByName, users } from './user-reads.ts';
 import { createLogin, createUser, deleteLogin, setPassword } from './users.ts';
 import { longWaits, waits } from './waits.ts';
+import { createWebhook, deleteWebhook, updateWebhook, webhookByHash, webhookCalled, webhooks } from './webhooks.ts';
 
 /** Bodies of logs have a thread of their own: open.ts. */
 type LogReads = 'log' | 'stored_seq';
@@ -97,6 +99,15 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   put_notify_target: putNotifyTarget,
   take_notifications: takeNotifications,
   notification_tried: notificationTried,
+  create_invite: createInvite,
+  delete_invite: deleteInvite,
+  accept_invite: acceptInvite,
+  change_user: changeUser,
+  delete_user: deleteUser,
+  create_webhook: createWebhook,
+  update_webhook: updateWebhook,
+  delete_webhook: deleteWebhook,
+  webhook_called: webhookCalled,
   create_schedule: createSchedule,
   update_schedule: updateSchedule,
   delete_schedule: deleteSchedule,
@@ -162,6 +173,10 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   answers_due: answersDue,
   notify_target: notifyTarget,
   notifications,
+  invites,
+  invite_by_hash: inviteByHash,
+  webhooks,
+  webhook_by_hash: webhookByHash,
   schedules,
   schedule,
   due_schedules: dueSchedules,
