@@ -67,6 +67,7 @@ const empty: Omit<AgentRow, 'id' | 'name' | 'owner_id' | 'created_at' | 'updated
   allowed_tools: null,
   workspace_mode: null,
   pool: null,
+  tags: [],
   credential_id: null,
   desired_state: 'running',
   main_session_id: null,
@@ -97,6 +98,7 @@ const columnsOf = (s: AgentPatch): AgentColumns => {
     allowed_tools: s.allowed_tools,
     workspace_mode: s.workspace_mode,
     pool: s.pool,
+    tags: s.tags === undefined ? undefined : [...new Set(s.tags ?? [])].sort(),
   };
   return Object.fromEntries(Object.entries(all).filter(([, v]) => v !== undefined)) as AgentColumns;
 };

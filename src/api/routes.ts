@@ -6,6 +6,7 @@ import { agentLimitRoutes } from './routes/agent-limits.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { backupRoutes } from './routes/backups.ts';
+import { costRoutes } from './routes/costs.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { fleetRoutes } from './routes/fleet.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -54,6 +55,7 @@ export const routes: readonly RouteModule[] = [
   mcpRoutes,
   fleetRoutes,
   incidentRoutes,
+  costRoutes,
   opsRoutes,
   observabilityRoutes,
   runnerListRoutes,

@@ -8,6 +8,7 @@ import { contextOf, type World } from './context.ts';
 import { credsCommands } from './creds-commands.ts';
 import { exitCodes } from './exit-codes.ts';
 import { tell, usage } from './failure.ts';
+import { moneyCommands } from './money-commands.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { collect, type Declare, type Run, whole } from './options.ts';
 
@@ -120,6 +121,7 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     async () => (await import('./commands/incidents.ts')).incidents,
   ).option('--all', 'past ones too');
   operatorCommands(program, declare);
+  moneyCommands(program, declare);
 
   declare(
     program,

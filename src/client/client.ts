@@ -14,7 +14,10 @@ import type {
   AcceptedBody,
   AgentBody,
   AnswerBody,
+  BudgetsBody,
   ChainBody,
+  CostQuery,
+  CostsBody,
   CredentialBody,
   ExecutionBody,
   IncidentBody,
@@ -234,6 +237,11 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
       ask<LimitsBody>('/api/fleet/limits', { method: 'PUT', json: b }),
     pause: () => ask<{ paused: boolean }>('/api/fleet/pause', { method: 'POST' }),
     resume: () => ask<{ paused: boolean }>('/api/fleet/resume', { method: 'POST' }),
+    costs: (query: CostQuery) => ask<CostsBody>('/api/costs', { query: { ...query } }),
+    costsCsv: (query: CostQuery) => ask<string>('/api/costs', { query: { ...query, format: 'csv' } }),
+    budgets: () => ask<BudgetsBody>('/api/budgets'),
+    setBudget: (b: { agent_name: string | null; period: 'day' | 'month'; limit_usd: number | null }) =>
+      ask<BudgetsBody>('/api/budgets', { method: 'PUT', json: b }),
     incidents: () => ask<{ open: number; incidents: IncidentBody[] }>('/api/incidents'),
     providers: () => ask<{ providers: ProviderBody[] }>('/api/providers'),
     pauseProvider: (provider: string, verb: 'pause' | 'resume') =>

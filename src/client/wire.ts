@@ -6,6 +6,7 @@ import type { Cause } from '../contract/causes.ts';
 import type { CredentialKind, CredentialState } from '../contract/credential.ts';
 import type { CostKind, ExecutionClass, ExecutionKind, ExecutionStatus, Trigger } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
+import type { CostGroup } from '../contract/money.ts';
 import type { AnswerDelivery, ItemKind, ItemStatus, NotifyFormat, Severity } from '../contract/operator.ts';
 import type { Role } from '../contract/principal.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
@@ -140,6 +141,47 @@ export interface IncidentBody {
   probes: number;
   probe: { attempt_id: string; execution_id: string } | null;
   next_at: Iso | null;
+}
+
+export interface CostQuery {
+  group_by: string;
+  from?: string | null;
+  to?: string | null;
+}
+export interface CostFigures {
+  runs: number;
+  unpriced_runs: number;
+  cost_usd: number;
+  cost_kind: CostKind;
+  billed_usd: number;
+  notional_usd: number;
+  unknown_usd: number;
+  estimated_usd: number;
+  input_tokens: number;
+  output_tokens: number;
+}
+export interface CostsBody {
+  timezone: string;
+  from: Iso;
+  to: Iso;
+  group_by: CostGroup[];
+  costs: (CostFigures & Partial<Record<CostGroup, string | null>>)[];
+  total: CostFigures;
+}
+export interface BudgetsBody {
+  timezone: string;
+  budgets: {
+    agent_name: string | null;
+    period: 'day' | 'month';
+    limit_usd: number;
+    spent_usd: number;
+    reserved_usd: number;
+    left_usd: number;
+    expected_usd: number | null;
+    used: number;
+    period_start: Iso;
+    period_end: Iso;
+  }[];
 }
 
 /** What agents go to. */

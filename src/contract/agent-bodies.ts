@@ -15,6 +15,7 @@ export const AgentBody = z.object({
   model: z.string().nullable(),
   workspace: z.string(),
   pool: z.string().nullable(),
+  tags: z.array(z.string()),
   max_parallel_tasks: z.number(),
   running: z.number(),
   waiting: z.number(),

@@ -80,6 +80,18 @@ export const AgentSpec = z.object({
   allowed_tools: z.array(z.string().max(500)).max(200).nullish(),
   workspace_mode: WorkspaceMode.nullish(),
   pool: z.string().max(100).nullish(),
+  /** Free words by which costs are told apart: a team, a project. */
+  tags: z
+    .array(
+      z
+        .string()
+        .trim()
+        .min(1)
+        .max(60)
+        .regex(/^[^,\n]+$/, 'no comma and no line break'),
+    )
+    .max(20)
+    .nullish(),
 });
 export type AgentSpec = z.infer<typeof AgentSpec>;
 
@@ -119,6 +131,7 @@ export interface AgentRow {
   allowed_tools: string[] | null;
   workspace_mode: z.infer<typeof WorkspaceMode> | null;
   pool: string | null;
+  tags: string[];
   /** Assigned by a person; null = lent from the pool or by kind. */
   credential_id: string | null;
   desired_state: 'running' | 'stopped';

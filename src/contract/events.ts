@@ -27,6 +27,7 @@ export const eventTypes = [
   'incident.probing',
   'incident.reopening',
   'incident.closed',
+  'budget.changed',
   'provider.paused',
   'provider.resumed',
   'schedule.changed',

@@ -132,4 +132,10 @@ export const fleetSettings = {
   paused: 'fleet_paused',
 } as const;
 
+/** Free settings that Drover itself reads: checked when they are written. */
+export const installationSettings = {
+  /** An IANA name: the days and months of costs, budgets and reports. Default: the host's. */
+  timezone: 'timezone',
+} as const;
+
 export const isFleetSetting = (key: string): boolean => (Object.values(fleetSettings) as string[]).includes(key);

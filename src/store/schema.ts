@@ -9,6 +9,7 @@ import type { CredentialRow } from '../contract/credential.ts';
 import type { EventRow } from '../contract/events.ts';
 import type { AttemptRow, CostKind, ExecutionClass, ExecutionRow, ExecutionTexts } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
+import type { BudgetPeriod } from '../contract/money.ts';
 import type { NotificationRow, NotifyTargetRow, OperatorItemRow } from '../contract/operator.ts';
 import type { ScheduleRow } from '../contract/schedule.ts';
 import type { IncidentState, WeatherFamily } from '../contract/weather.ts';
@@ -25,7 +26,9 @@ type Stored<T> = { [K in keyof T]: Cell<T[K]> };
 /** `K` may be left out of an insert: the migration gives it a default. */
 type Defaulted<T, K extends keyof T> = Omit<T, K> & { [P in K]: Generated<T[P]> };
 
-export type Agents = Defaulted<Stored<AgentRow>, 'allow_bypass_without_isolation'> & { deleted_at: number | null };
+export type Agents = Defaulted<Stored<AgentRow>, 'allow_bypass_without_isolation' | 'tags'> & {
+  deleted_at: number | null;
+};
 
 export type Executions = Defaulted<Stored<ExecutionRow>, 'attempt' | 'silent' | 'attention' | 'parked'> & {
   /** 1 = an open call waits for it now: nested work (F3). */
@@ -197,6 +200,22 @@ export interface Database {
     at: number;
     outcome: 'passed' | 'failed' | 'silent' | null;
   };
+  cost_rows: {
+    attempt_id: string;
+    at: number;
+    agent_id: string;
+    agent_name: string;
+    execution_id: string;
+    credential_name: string | null;
+    model: string | null;
+    tags: string;
+    cost_usd: number | null;
+    cost_kind: CostKind;
+    estimated: Bit;
+    input_tokens: number;
+    output_tokens: number;
+  };
+  budgets: { subject: string; period: BudgetPeriod; limit_usd: number; updated_at: number; updated_by: string };
   provider_pauses: { provider: string; paused_at: number; paused_by: string };
   invites: InviteRow;
   webhooks: Webhooks;

@@ -34,6 +34,7 @@ import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 import type { WeatherFamily } from '../contract/weather.ts';
 import type { DoorReads, DoorWrites } from './door-verbs.ts';
+import type { MoneyReads, MoneyWrites } from './money-verbs.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
 import type { FleetLimits, KeyRow, LoginRow, RunnerAbout, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 import type { ScheduleReads, ScheduleWrites } from './schedule-verbs.ts';
@@ -153,6 +154,8 @@ export interface SettleArgs {
   /** This run's cost, and how sure it is. */
   cost_usd: number | null;
   cost_kind: CostKind | null;
+  /** Summed from the stream, because the CLI was killed before it said. */
+  cost_estimated: boolean;
   /** Raised with the ending. */
   operator_items: NewOperatorItem[];
   /** Raised besides when the ending is one of `itemLimits.streak` of its cause in a row; null = endings of it are not counted. */
@@ -188,7 +191,7 @@ export type SearchExecutions = Omit<ListExecutions, 'text_chars' | 'oldest_first
 };
 
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
-export interface WriteVerbs extends DoorWrites, OperatorWrites, WeatherWrites, ScheduleWrites {
+export interface WriteVerbs extends DoorWrites, OperatorWrites, WeatherWrites, MoneyWrites, ScheduleWrites {
   // -- the life of an execution
   enqueue: [EnqueueArgs, EnqueueResult];
   claim_next: [ClaimNextArgs, ClaimNextResult];
@@ -294,7 +297,7 @@ export interface Judged {
   next: { at: number; id: string } | null;
 }
 
-export interface ReadVerbs extends DoorReads, OperatorReads, WeatherReads, ScheduleReads {
+export interface ReadVerbs extends DoorReads, OperatorReads, WeatherReads, MoneyReads, ScheduleReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
   execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];

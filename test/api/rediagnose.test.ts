@@ -41,6 +41,7 @@ const recorded = async (facts: Facts, over: Partial<Verdict> = {}): Promise<stri
     operator_items: [],
     repeated: null,
     weather: null,
+    cost_estimated: false,
     credential_event: null,
   });
   return work.execution_id;

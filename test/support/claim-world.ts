@@ -49,5 +49,6 @@ export const claimWorld = (agents: ClaimAgent[], over: Partial<World> = {}): Wor
   live: { agent: new Map(), runner: new Map(), memory: new Map() },
   kept: { agent: new Map(), credential: new Map() },
   gates: new Map(),
+  spending: { fleet: [], gates: new Map(), expected: new Map() },
   ...over,
 });

@@ -29,6 +29,7 @@ export const anAgent = (over: Partial<AgentRow> & { id: string; name: string }):
   allowed_tools: null,
   workspace_mode: null,
   pool: null,
+  tags: [],
   credential_id: null,
   desired_state: 'running',
   main_session_id: null,

@@ -36,6 +36,7 @@ export const presentAgent = (a: AgentRow, around: AgentAround) => {
     model: a.model,
     workspace: workspaceOf(a, around.home),
     pool: a.pool,
+    tags: a.tags,
     max_parallel_tasks: inForce(a).max_parallel_tasks,
     running: counts?.running ?? 0,
     waiting: counts?.waiting ?? 0,

@@ -1,8 +1,9 @@
 /** Free settings by key, and the provider keys among them, masked. Limits of the fleet have a route that checks them. */
 import { z } from 'zod';
 import { refuse } from '../../contract/errors.ts';
-import { isFleetSetting } from '../../contract/limits.ts';
+import { installationSettings, isFleetSetting } from '../../contract/limits.ts';
 import { openedOrNull } from '../../credentials/seal.ts';
+import { isZone } from '../../kernel/zone.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import { iso, MessageBody, orNotFound, orRefuse, type RouteModule, who } from '../route.ts';
@@ -18,6 +19,12 @@ const ApiKey = z.object({ configured: z.boolean(), masked: z.string().nullable()
 
 /** Enough to tell two keys apart, too little to use one. */
 const mask = (secret: string): string => (secret.length < 12 ? '…' : `…${secret.slice(-4)}`);
+
+/** Only of settings that Drover itself reads. */
+const settingProblem = (key: string, value: string): string | null =>
+  key === installationSettings.timezone && !isZone(value)
+    ? 'needs to be a time zone, such as Europe/Berlin or UTC'
+    : null;
 
 export const settingRoutes: RouteModule = (deps) => async (app) => {
   app.get(
@@ -112,6 +119,9 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
           ),
         );
       const value = String(request.body.value);
+      const problem = settingProblem(key, value);
+      if (problem !== null)
+        orRefuse(refuse('invalid', `value ${problem}.`, { details: [{ field: 'value', problem }] }));
       await commit(deps, 'put_setting', { key, value });
       // The value may be anything, a secret too: the audit holds the key alone.
       await audit(deps, who(request), 'setting.put', key);

@@ -26,6 +26,7 @@ export interface SpecFlags {
   allowTool?: string[];
   workspaceMode?: NonNullable<AgentSpec['workspace_mode']>;
   pool?: string;
+  tag?: string[];
 }
 
 type SpecPatch = Partial<Omit<AgentSpec, 'name'>>;
@@ -72,6 +73,7 @@ export const specOf = (flags: SpecFlags, command: string[], cwd: string): SpecPa
     allowed_tools: flags.allowTool,
     workspace_mode: flags.workspaceMode,
     pool: flags.pool,
+    tags: flags.tag,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 };
@@ -93,6 +95,7 @@ const clearable = {
   'allow-tool': 'allowed_tools',
   'workspace-mode': 'workspace_mode',
   pool: 'pool',
+  tag: 'tags',
 } as const satisfies Record<string, keyof SpecPatch>;
 
 export interface Present {

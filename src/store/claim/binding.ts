@@ -5,6 +5,7 @@
 import { limits, type WaitReason } from '../../contract/limits.ts';
 import { type Lent, lend } from './lend.ts';
 import { type RoomReason, roomAnywhere } from './room.ts';
+import { heldByBudget } from './spending.ts';
 import { weatherHolds } from './weather.ts';
 import { type Candidate, type ClaimRunner, capOf, count, type World } from './world.ts';
 
@@ -30,6 +31,8 @@ export const admits = (w: World, c: Candidate, runners: readonly ClaimRunner[]):
   const off = switchedOff(w, c);
   if (off) return { binds: off };
   if (weatherHolds(w, c)) return { binds: 'provider_paused' };
+  // Nested work too: an agent without a budget must not spend that of those it calls. Its wait is bounded as every wait is.
+  if (heldByBudget(w, c.agent_id)) return { binds: 'budget_spent' };
   const agent = w.agents.get(c.agent_id);
   const lent: Lent = agent ? lend(w, agent) : { credential_id: null };
   if (lent === 'credentials_exhausted') return { binds: lent };

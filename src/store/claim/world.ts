@@ -6,6 +6,7 @@ import type { AdapterName } from '../../contract/agent.ts';
 import type { CredentialKind, CredentialState } from '../../contract/credential.ts';
 import type { ExecutionClass } from '../../contract/execution.ts';
 import { limits } from '../../contract/limits.ts';
+import type { SpendingGate } from './spending.ts';
 import type { ProviderGate } from './weather.ts';
 
 export interface ClaimAgent {
@@ -57,6 +58,12 @@ export interface World {
   kept: { agent: Map<string, number>; credential: Map<string, number> };
   /** By agent: what holds its provider up. Empty in good weather. */
   gates: ReadonlyMap<string, ProviderGate>;
+  /** Budgets over an agent (the fleet's among them), over those without one of their own, and what a run may cost. */
+  spending: {
+    fleet: readonly SpendingGate[];
+    gates: ReadonlyMap<string, readonly SpendingGate[]>;
+    expected: ReadonlyMap<string, number>;
+  };
 }
 
 /** A queued row that may be next in its lane. */

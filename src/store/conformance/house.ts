@@ -232,6 +232,7 @@ export const openHouse = async (open: OpenEngine): Promise<House> => {
         decision: ended,
         cost_usd: null,
         cost_kind: null,
+        cost_estimated: false,
         operator_items: [],
         repeated: null,
         weather: null,

@@ -21,7 +21,12 @@ const binding: Record<WaitReason, ((h: House) => Promise<string>) | 'spending bu
     await h.write('pause_provider', { provider: 'anthropic', paused: true, by: 'user:1' });
     return (await h.submit('claude')).id;
   },
-  budget_spent: 'spending budgets',
+  budget_spent: async (h) => {
+    const e = await h.submit('a');
+    await h.settle(await h.start(), { cost_usd: 2, cost_kind: 'billed' });
+    await h.write('put_budget', { agent_id: e.agent_id, period: 'day', limit_usd: 1, by: 'user:1' });
+    return (await h.submit('a')).id;
+  },
   not_before: async (h) => {
     const e = await h.submit('a');
     await h.settle(await h.start(), { ...failed('overloaded'), decision: { kind: 'retry', after_ms: 9, why: 'x' } });

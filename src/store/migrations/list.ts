@@ -6,6 +6,7 @@ import { calls } from './0004-calls.ts';
 import { weather } from './0005-weather.ts';
 import { schedules } from './0006-schedules.ts';
 import { doors } from './0007-doors.ts';
+import { money } from './0008-money.ts';
 import type { Words } from './words.ts';
 
 export interface Migration {
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   { name: '0005-weather', statements: weather },
   { name: '0006-schedules', statements: schedules },
   { name: '0007-doors', statements: doors },
+  { name: '0008-money', statements: money },
 ];

@@ -27,6 +27,7 @@ export const agentFrom = (r: Selectable<Agents>): AgentRow => ({
   allowed_tools: r.allowed_tools === null ? null : (JSON.parse(r.allowed_tools) as string[]),
   workspace_mode: r.workspace_mode,
   pool: r.pool,
+  tags: r.tags === '[]' ? [] : (JSON.parse(r.tags) as string[]),
   credential_id: r.credential_id,
   desired_state: r.desired_state,
   main_session_id: r.main_session_id,

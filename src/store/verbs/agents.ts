@@ -92,6 +92,7 @@ export const deleteAgent: WriteVerb<'delete_agent'> = async (tx, { id, by }) => 
   await tx.db.deleteFrom('lanes').where('agent_id', '=', id).execute();
   await tx.db.deleteFrom('webhooks').where('agent_id', '=', id).execute();
   await tx.db.deleteFrom('schedules').where('agent_id', '=', id).execute();
+  await tx.db.deleteFrom('budgets').where('subject', '=', id).execute();
   await tx.db.deleteFrom('streaks').where('agent_id', '=', id).execute();
   await closeItemsOfAgent(tx, row.name);
   await tell(tx, { type: 'agent.deleted', agent_name: row.name, data: { agent_id: id, by } });

@@ -5,10 +5,12 @@
 
 import { earliestReset } from '../claim/lend.ts';
 import { next, servedKey } from '../claim/order.ts';
+import { heldByBudget, reserve } from '../claim/spending.ts';
 import { weatherClears } from '../claim/weather.ts';
 import { addLive, addRunning, type World } from '../claim/world.ts';
 import type { ClaimNextResult, ClaimRow } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
+import { tellHeld } from './budgets.ts';
 import { afterHead, type LoadedQueue, loadQueue } from './claim-queue.ts';
 import { laneServed, saveClaimState } from './claim-state.ts';
 import { loadWorld, runnerFrom } from './claim-world.ts';
@@ -63,6 +65,7 @@ export const claimNext: WriteVerb<'claim_next'> = async (tx, args) => {
     addRunning(world, held);
     addLive(world, held);
     await gateTaken(tx, world.gates.get(head.agent_id), { attempt_id: claim.attempt_id, execution_id: head.id });
+    reserve(world, head.agent_id);
     const lent = world.credentials.find((c) => c.id === credential_id);
     if (lent) lent.last_used_at = tx.at.now;
     if (chosen.kind === 'root') {
@@ -76,7 +79,13 @@ export const claimNext: WriteVerb<'claim_next'> = async (tx, args) => {
   }
 
   if (JSON.stringify(state) !== before) await saveClaimState(tx, state);
-  await recordSpans(tx, world, [...queue.children, ...queue.roots]);
+  const heads = [...queue.children, ...queue.roots];
+  await recordSpans(tx, world, heads);
+  await tellHeld(
+    tx,
+    world,
+    heads.map((h) => h.agent_id),
+  );
   return {
     claims,
     resumed,
@@ -111,6 +120,8 @@ const nextWake = async (tx: Tx, w: World, queue: LoadedQueue['queue']): Promise<
     if (reset !== null && reset > w.now) wakes.push(tx.at.steady + reset - w.now);
     const clears = weatherClears(w, head.agent_id);
     if (clears !== null) wakes.push(clears);
+    const held = heldByBudget(w, head.agent_id);
+    if (held !== null) wakes.push(held.ends_at);
   }
   return wakes.length === 0 ? null : Math.min(...wakes);
 };

@@ -18,6 +18,7 @@ import { lit, statement } from '../statement.ts';
 import type { ClaimLimits } from '../store.ts';
 import type { ReadTx } from '../tx.ts';
 import { fleetCapOf, isPaused } from './fleet-settings.ts';
+import { loadSpending } from './spending-gates.ts';
 import { loadGates } from './weather-gates.ts';
 
 const heldIn = (state: typeof lit.running | typeof lit.waiting) =>
@@ -95,6 +96,7 @@ export const loadWorld = async (tx: ReadTx, l: ClaimLimits): Promise<Loaded> => 
     live: { agent: new Map(), runner: new Map(), memory: new Map() },
     kept: { agent: new Map(), credential: new Map() },
     gates: await loadGates(tx),
+    spending: { fleet: [], gates: new Map(), expected: new Map() },
   };
   const run = (await running(tx, {})).rows;
   const wait = (await waiting(tx, {})).rows;
@@ -103,5 +105,6 @@ export const loadWorld = async (tx: ReadTx, l: ClaimLimits): Promise<Loaded> => 
     addLive(world, h);
   }
   for (const h of wait) addLive(world, h);
+  world.spending = await loadSpending(tx, agents.keys(), world.live.agent);
   return { world, scanned: run.length + wait.length };
 };

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../tx.ts';
 import { changeItem, type Item, liveItems, tellItem } from './operator-row.ts';
 
-const close = async (tx: Tx, row: Item, why: string): Promise<void> => {
+export const closeItem = async (tx: Tx, row: Item, why: string): Promise<void> => {
   await tellItem(tx, 'operator.changed', await changeItem(tx, row, { status: 'closed' }), { why });
 };
 
@@ -28,20 +28,20 @@ export const closeAfterSuccess = async (tx: Tx, went: Went): Promise<void> => {
     if (!of || item.kind !== 'alert' || item.quiet_ms === null || went.raised.includes(item.dedup_key)) continue;
     const last = item.last_at ?? item.created_at;
     const quiet = item.status === 'acknowledged' || tx.at.now - last >= item.quiet_ms;
-    if (went.claimed_at >= last && quiet) await close(tx, item, 'a later run went well');
+    if (went.claimed_at >= last && quiet) await closeItem(tx, item, 'a later run went well');
   }
 };
 
 /** Nobody waits for an answer any more. */
 export const closeQuestionsOf = async (tx: Tx, row: { id: string; agent_name: string }): Promise<void> => {
   for (const item of await liveItems(tx, row.agent_name))
-    if (item.kind !== 'alert' && item.execution_id === row.id) await close(tx, item, 'its execution was cancelled');
+    if (item.kind !== 'alert' && item.execution_id === row.id) await closeItem(tx, item, 'its execution was cancelled');
 };
 
 /** Answers on their way go nowhere, too: another agent made under the name has asked nothing (drill 36). */
 export const closeItemsOfAgent = async (tx: Tx, agent_name: string): Promise<void> => {
   const why = 'its agent was deleted';
-  for (const item of await liveItems(tx, agent_name)) await close(tx, item, why);
+  for (const item of await liveItems(tx, agent_name)) await closeItem(tx, item, why);
   const pending = tx.db
     .selectFrom('operator_items')
     .selectAll()
@@ -54,5 +54,5 @@ export const closeItemsOfAgent = async (tx: Tx, agent_name: string): Promise<voi
 };
 
 export const closeFleetItem = async (tx: Tx, dedup_key: string, why: string): Promise<void> => {
-  for (const item of await liveItems(tx, '')) if (item.dedup_key === dedup_key) await close(tx, item, why);
+  for (const item of await liveItems(tx, '')) if (item.dedup_key === dedup_key) await closeItem(tx, item, why);
 };

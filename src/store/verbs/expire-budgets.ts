@@ -9,6 +9,7 @@ import { admits } from '../claim/binding.ts';
 import { capOf, type World } from '../claim/world.ts';
 import { lit, statement } from '../statement.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
+import { passBudgets } from './budgets.ts';
 import { loadQueue } from './claim-queue.ts';
 import { loadWorld } from './claim-world.ts';
 import { end, queuedMs, sayError } from './end.ts';
@@ -52,6 +53,7 @@ export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
   await keepLimits(tx, args.limits);
   await ripen(tx);
   await passWeather(tx);
+  await passBudgets(tx);
   const { world } = await loadWorld(tx, args.limits);
   const { queue } = await loadQueue(tx);
   await recordSpans(tx, world, [...queue.children, ...queue.roots]);

@@ -9,11 +9,13 @@ import { attemptForFinish, attemptOwner, attempts, attemptsToStop, expiredLeases
 import { markAttention, waitingSince } from './attention.ts';
 import { audit, auditLog } from './audit.ts';
 import { begin } from './begin.ts';
+import { budgets, putBudget } from './budgets.ts';
 import { caller } from './caller.ts';
 import { cancel, clearQueue } from './cancel.ts';
 import { chain } from './chain.ts';
 import { clearChat, session, sessions } from './chat-sessions.ts';
 import { claimNext } from './claim-next.ts';
+import { costs } from './cost-rows.ts';
 import { credentialEvents, credentials, deleteCredential, putCredential, resealCredential } from './credentials.ts';
 import { enqueue } from './enqueue.ts';
 import { eventsAfter } from './event-reads.ts';
@@ -62,6 +64,7 @@ import { login, user, userByName, users } from './user-reads.ts';
 import { createLogin, createUser, deleteLogin, setPassword } from './users.ts';
 import { longWaits, waits } from './waits.ts';
 import { createWebhook, deleteWebhook, updateWebhook, webhookByHash, webhookCalled, webhooks } from './webhooks.ts';
+import { timezone } from './zone.ts';
 
 /** Bodies of logs have a thread of their own: open.ts. */
 type LogReads = 'log' | 'stored_seq';
@@ -89,6 +92,7 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   mark_attention: markAttention,
   set_paused: setPaused,
   pause_provider: pauseProvider,
+  put_budget: putBudget,
   put_runner: putRunner,
   put_operator_item: putOperatorItem,
   enqueue,
@@ -154,6 +158,9 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   incident,
   incidents,
   providers,
+  costs,
+  budgets,
+  timezone,
   invariants,
   ping,
   audit_log: auditLog,

@@ -4,6 +4,7 @@
  * records (audit, credential events) are not touched.
  */
 import { limits } from '../../contract/limits.ts';
+import { moneyLimits } from '../../contract/money.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
 
 type Step = (tx: Tx, max: number) => Promise<number>;
@@ -18,6 +19,7 @@ export const retain: WriteVerb<'retain'> = async (tx, { events_before, execution
     oldIdempotencyKeys,
     oldWaitSpans,
     oldLogins,
+    oldCosts,
   ];
   let deleted = 0;
   for (const step of steps) {
@@ -147,6 +149,18 @@ const oldWaitSpans: Step = async (tx, max) => {
       .where('class', '=', s.class)
       .where('from_at', '=', s.from_at)
       .execute();
+  return old.length;
+};
+
+const oldCosts: Step = async (tx, max) => {
+  const old = await tx.db
+    .selectFrom('cost_rows')
+    .select('attempt_id')
+    .where('at', '<', tx.at.now - moneyLimits.keepMs)
+    .orderBy('at')
+    .limit(max)
+    .execute();
+  for (const { attempt_id } of old) await tx.db.deleteFrom('cost_rows').where('attempt_id', '=', attempt_id).execute();
   return old.length;
 };
 

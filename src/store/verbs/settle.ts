@@ -8,6 +8,7 @@ import type { Decision } from '../../contract/verdict.ts';
 import { statement } from '../statement.ts';
 import type { SettleArgs } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
+import { recordCost } from './cost-rows.ts';
 import { failedWith, workedWith } from './credential-evidence.ts';
 import { type Ending, end } from './end.ts';
 import { tell } from './events.ts';
@@ -48,6 +49,7 @@ export const settle: WriteVerb<'settle'> = async (tx, given) => {
   const late = isTerminal(row.status) || attempt.number !== row.attempt;
   const args = late ? given : await byWeather(tx, row, attempt, given);
   await keepOutcome(tx, attempt, args, late);
+  await recordCost(tx, row, attempt, args);
   await sessionUsed(tx, row, args.facts, args.cost_usd);
   await evidence(tx, row, attempt, args);
   if (late) await keepLate(tx, row, attempt, args);

@@ -7,6 +7,7 @@ import type { WaitInfo } from '../../contract/execution.ts';
 import type { WaitReason } from '../../contract/limits.ts';
 import { earliestReset } from '../claim/lend.ts';
 import { byTurn, type Head } from '../claim/order.ts';
+import { heldByBudget } from '../claim/spending.ts';
 import { weatherClears } from '../claim/weather.ts';
 import type { World } from '../claim/world.ts';
 import type { Lane } from '../schema.ts';
@@ -74,6 +75,10 @@ export const waits: ReadVerb<'waits'> = async (tx, { execution_ids, limits }) =>
 const untilOf = (w: World, row: Row, reason: WaitReason): number | null => {
   if (reason === 'not_before') return row.not_before;
   if (reason === 'credentials_exhausted') return resetOf(w, row);
+  if (reason === 'budget_spent') {
+    const held = heldByBudget(w, row.agent_id);
+    return held === null ? null : w.now + held.ends_at - w.steady;
+  }
   const clears = reason === 'provider_paused' ? weatherClears(w, row.agent_id) : null;
   return clears === null ? null : w.now + clears - w.steady;
 };

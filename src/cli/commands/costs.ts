@@ -1,0 +1,136 @@
+/** `drover costs` and `drover budget …`: what runs cost, and how much they may. */
+import type { CostGroup } from '../../contract/money.ts';
+import { costGroups } from '../../contract/money.ts';
+import { type Context, printJson } from '../context.ts';
+import type { ExitName } from '../exit-codes.ts';
+import { usage } from '../failure.ts';
+import { table } from '../show/table.ts';
+
+interface Asked {
+  by?: string;
+  from?: string;
+  to?: string;
+  csv?: boolean;
+}
+const usd = (n: number): string => `$${n.toFixed(n !== 0 && Math.abs(n) < 0.01 ? 4 : 2)}`;
+
+const groupsOf = (text: string): CostGroup[] =>
+  text.split(',').map((word) => {
+    const group = costGroups.find((g) => g === word.trim());
+    if (group === undefined)
+      throw usage(`--by knows no ${JSON.stringify(word)}.`, `It knows ${costGroups.join(', ')}.`);
+    return group;
+  });
+
+/** A day is enough: its first moment here. */
+const moment = (flag: string, text: string | undefined): string | undefined => {
+  if (text === undefined) return undefined;
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00`).getTime() : Date.parse(text);
+  if (Number.isNaN(ms)) throw usage(`${flag} needs a date, such as 2026-11-30, not ${JSON.stringify(text)}.`);
+  return new Date(ms).toISOString();
+};
+
+export const costs = async (context: Context, options: Asked): Promise<ExitName> => {
+  const { terminal } = context;
+  const groups = groupsOf(options.by ?? 'agent');
+  const { api } = context.connection();
+  const query = {
+    group_by: groups.join(','),
+    from: moment('--from', options.from) ?? null,
+    to: moment('--to', options.to) ?? null,
+  };
+  if (options.csv) {
+    terminal.out(await api.costsCsv(query));
+    return 'ok';
+  }
+  const body = await api.costs(query);
+  if (context.json) {
+    printJson(context, body);
+    return 'ok';
+  }
+  if (body.costs.length === 0) terminal.out('No run has cost anything in that time.\n');
+  else {
+    terminal.out(
+      table(
+        terminal,
+        [...groups.map((g) => g.toUpperCase()), 'RUNS', 'COST', 'BILLED', 'NOTIONAL', 'UNKNOWN', 'ESTIMATED'],
+        body.costs.map((c) => [
+          ...groups.map((g) => c[g] ?? '–'),
+          c.unpriced_runs === 0 ? String(c.runs) : `${c.runs} (${c.unpriced_runs} of unknown cost)`,
+          usd(c.cost_usd),
+          usd(c.billed_usd),
+          usd(c.notional_usd),
+          usd(c.unknown_usd),
+          usd(c.estimated_usd),
+        ]),
+      ),
+    );
+    const { total } = body;
+    terminal.out(
+      `${usd(total.cost_usd)} in ${total.runs} runs since ${body.from} (${body.timezone}): ${usd(total.billed_usd)} billed, ${usd(total.notional_usd)} at list price on subscriptions, ${usd(total.unknown_usd)} not known which.\n`,
+    );
+  }
+  return 'ok';
+};
+
+export const budgets = async (context: Context): Promise<ExitName> => {
+  const { terminal } = context;
+  const body = await context.connection().api.budgets();
+  if (context.json) {
+    printJson(context, body);
+    return 'ok';
+  }
+  if (body.budgets.length === 0) terminal.out('No budget is set. drover budget set 20 --agent NAME --per day\n');
+  else
+    terminal.out(
+      table(
+        terminal,
+        ['OF', 'PER', 'LIMIT', 'SPENT', 'RESERVED', 'LEFT', 'USED', 'UNTIL'],
+        body.budgets.map((b) => [
+          b.agent_name ?? 'the fleet',
+          b.period,
+          usd(b.limit_usd),
+          usd(b.spent_usd),
+          usd(b.reserved_usd),
+          usd(b.left_usd),
+          {
+            text: `${Math.round(100 * b.used)} %`,
+            colour: b.used >= 1 ? ('red' as const) : b.used >= 0.8 ? ('yellow' as const) : ('green' as const),
+          },
+          b.period_end,
+        ]),
+      ),
+    );
+  return 'ok';
+};
+
+interface Which {
+  agent?: string;
+  per?: 'day' | 'month';
+}
+const named = (which: Which): string => which.agent ?? 'the fleet';
+
+export const setBudget = async (context: Context, which: Which, [amount]: string[]): Promise<ExitName> => {
+  const limit = Number(amount);
+  if (!(limit > 0)) throw usage(`A budget needs an amount in dollars above 0, not ${JSON.stringify(amount)}.`);
+  const per = which.per ?? 'day';
+  const body = await context
+    .connection()
+    .api.setBudget({ agent_name: which.agent ?? null, period: per, limit_usd: limit });
+  if (context.json) printJson(context, body);
+  else
+    context.terminal.out(
+      `${named(which)} may spend ${usd(limit)} a ${per}; beyond it new work waits (budget_spent), and nothing that runs is ended.\n`,
+    );
+  return 'ok';
+};
+
+export const removeBudget = async (context: Context, which: Which): Promise<ExitName> => {
+  const per = which.per ?? 'day';
+  const body = await context
+    .connection()
+    .api.setBudget({ agent_name: which.agent ?? null, period: per, limit_usd: null });
+  if (context.json) printJson(context, body);
+  else context.terminal.out(`There is no budget per ${per} of ${named(which)} any more.\n`);
+  return 'ok';
+};

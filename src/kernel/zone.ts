@@ -1,0 +1,78 @@
+/**
+ * Days and months as people of an installation count them: in its time zone, over changes of summer time. Pure: the time is an
+ * argument. A period is from its first ms to the first ms of the next one.
+ */
+export type Period = 'day' | 'month';
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+const formatOf = (zone: string): Intl.DateTimeFormat => {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-CA', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    });
+    formats.set(zone, format);
+  }
+  return format;
+};
+
+interface Local {
+  year: number;
+  month: number;
+  day: number;
+  hour: number;
+  minute: number;
+  second: number;
+}
+export const localOf = (zone: string, ms: number): Local => {
+  const local: Record<string, number> = {};
+  for (const { type, value } of formatOf(zone).formatToParts(ms)) local[type] = Number(value);
+  return local as unknown as Local;
+};
+
+/** The host's own, from TZ or its configuration. */
+export const hostZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+export const isZone = (zone: string): boolean => {
+  try {
+    formatOf(zone);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** ms UTC of a local time. One that a change to summer time leaves out is the moment of the change. */
+export const msOf = (zone: string, year: number, month: number, day: number, hour = 0, minute = 0): number => {
+  const wanted = Date.UTC(year, month - 1, day, hour, minute);
+  const off = (ms: number) => {
+    const l = localOf(zone, ms);
+    return Date.UTC(l.year, l.month - 1, l.day, l.hour, l.minute, l.second) - Math.floor(ms / 1000) * 1000;
+  };
+  const guess = wanted - off(wanted);
+  return wanted - off(guess);
+};
+
+const two = (n: number): string => String(n).padStart(2, '0');
+export const dayOf = (zone: string, ms: number): string => {
+  const { year, month, day } = localOf(zone, ms);
+  return `${year}-${two(month)}-${two(day)}`;
+};
+export const monthOf = (zone: string, ms: number): string => dayOf(zone, ms).slice(0, 7);
+
+export const startOf = (zone: string, period: Period, ms: number): number => {
+  const { year, month, day } = localOf(zone, ms);
+  return msOf(zone, year, month, period === 'day' ? day : 1);
+};
+export const endOf = (zone: string, period: Period, ms: number): number => {
+  const { year, month, day } = localOf(zone, ms);
+  // Date.UTC carries a 32nd day and a 13th month over.
+  return period === 'day' ? msOf(zone, year, month, day + 1) : msOf(zone, year, month + 1, 1);
+};
