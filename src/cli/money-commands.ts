@@ -7,7 +7,7 @@ export const moneyCommands = (program: Command, declare: Declare): void => {
   const load = () => import('./commands/costs.ts');
   declare(program, 'costs', 'what runs cost, of this month', async () => (await load()).costs)
     .option('--by <groups>', 'agent, model, credential, tag, day, month; commas between several (default: agent)')
-    .option('--from <date>', 'since when: 2026-11-01 (default: the first of this month)')
+    .option('--from <date>', 'since when: 7d, 2026-11-01 (default: the first of this month)')
     .option('--to <date>', 'until when (default: now)')
     .option('--csv', 'for a spreadsheet');
 

@@ -148,7 +148,7 @@ export interface CostQuery {
   from?: string | null;
   to?: string | null;
 }
-export interface CostFigures {
+interface CostFigures {
   runs: number;
   unpriced_runs: number;
   cost_usd: number;

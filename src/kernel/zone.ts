@@ -2,7 +2,7 @@
  * Days and months as people of an installation count them: in its time zone, over changes of summer time. Pure: the time is an
  * argument. A period is from its first ms to the first ms of the next one.
  */
-export type Period = 'day' | 'month';
+type Period = 'day' | 'month';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 const formatOf = (zone: string): Intl.DateTimeFormat => {
@@ -31,7 +31,7 @@ interface Local {
   minute: number;
   second: number;
 }
-export const localOf = (zone: string, ms: number): Local => {
+const localOf = (zone: string, ms: number): Local => {
   const local: Record<string, number> = {};
   for (const { type, value } of formatOf(zone).formatToParts(ms)) local[type] = Number(value);
   return local as unknown as Local;

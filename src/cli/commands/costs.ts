@@ -5,6 +5,7 @@ import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
 import { table } from '../show/table.ts';
+import { sinceOf } from './rediagnose.ts';
 
 interface Asked {
   by?: string;
@@ -22,22 +23,14 @@ const groupsOf = (text: string): CostGroup[] =>
     return group;
   });
 
-/** A day is enough: its first moment here. */
-const moment = (flag: string, text: string | undefined): string | undefined => {
-  if (text === undefined) return undefined;
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00`).getTime() : Date.parse(text);
-  if (Number.isNaN(ms)) throw usage(`${flag} needs a date, such as 2026-11-30, not ${JSON.stringify(text)}.`);
-  return new Date(ms).toISOString();
-};
-
 export const costs = async (context: Context, options: Asked): Promise<ExitName> => {
   const { terminal } = context;
   const groups = groupsOf(options.by ?? 'agent');
   const { api } = context.connection();
   const query = {
     group_by: groups.join(','),
-    from: moment('--from', options.from) ?? null,
-    to: moment('--to', options.to) ?? null,
+    from: options.from === undefined ? null : sinceOf(options.from, context.now()),
+    to: options.to === undefined ? null : sinceOf(options.to, context.now()),
   };
   if (options.csv) {
     terminal.out(await api.costsCsv(query));
