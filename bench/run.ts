@@ -3,10 +3,18 @@ import { accepts } from './accepts.ts';
 import { addedTime } from './added-time.ts';
 import { busy } from './busy.ts';
 import { claims } from './claims.ts';
+import { flood } from './flood.ts';
 import { type Figure, show } from './measure.ts';
 import { ready } from './ready.ts';
 
-const sections: Record<string, () => Promise<Figure[]>> = { ready, accepts, claims, busy, 'added-time': addedTime };
+const sections: Record<string, () => Promise<Figure[]>> = {
+  ready,
+  accepts,
+  claims,
+  busy,
+  flood,
+  'added-time': addedTime,
+};
 const wanted = process.argv.slice(2);
 for (const name of wanted)
   if (!(name in sections)) throw new Error(`no section ${name}; there are ${Object.keys(sections).join(', ')}`);

@@ -12,7 +12,7 @@ import type { Streams } from './streams.ts';
 import { entriesOf } from './transcript.ts';
 
 /** A request stays below the server's bound for bodies; an entry is 256 KB at most. */
-const batchBytes = 512 * 1024;
+const batchBytes = 256 * 1024;
 
 export interface Delivery {
   add(slice: Slice): void;
@@ -63,15 +63,24 @@ export const startDelivery = (p: DeliveryParts): Delivery => {
     return entries.length === 0 ? null : { firstSeq, entries };
   };
 
+  /** As they lie in the files; as entries they are some 60 bytes a line more. */
+  const bytesPending = () =>
+    pending.reduce((sum, s) => sum + 64 * s.n + s.stdout[1] - s.stdout[0] + s.stderr[1] - s.stderr[0], 0);
+
   const run = async (): Promise<void> => {
     for (;;) {
-      const batch = await nextBatch();
-      if (batch === null) return;
-      const stored = await whileUnreachable(p.kernel, 'delivering the transcript', p.attempt, p.signal, () =>
-        p.server.events(p.attempt, p.token, batch.firstSeq, batch.entries, p.signal),
-      );
-      // Never backwards, and never stuck: a server that answers less than it was given has refused the rest.
-      storedSeq = Math.max(stored, batch.firstSeq + batch.entries.length - 1);
+      const leave = await p.server.eventRoom.take(Math.min(batchBytes, bytesPending()));
+      try {
+        const batch = await nextBatch();
+        if (batch === null) return;
+        const stored = await whileUnreachable(p.kernel, 'delivering the transcript', p.attempt, p.signal, () =>
+          p.server.events(p.attempt, p.token, batch.firstSeq, batch.entries, p.signal),
+        );
+        // Never backwards, and never stuck: a server that answers less than it was given has refused the rest.
+        storedSeq = Math.max(stored, batch.firstSeq + batch.entries.length - 1);
+      } finally {
+        leave();
+      }
     }
   };
 

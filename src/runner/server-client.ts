@@ -21,6 +21,7 @@ import {
   runnerProtocol,
   runnerProtocolHeader,
 } from '../contract/runner-protocol.ts';
+import { type ByteRoom, byteRoom } from '../kernel/byte-room.ts';
 import { httpClient } from './http-client.ts';
 
 /** No connection, no whole answer, or a server that cannot answer now. */
@@ -40,6 +41,8 @@ export interface ServerClient {
   goodbye(body: GoodbyeRequest, signal: AbortSignal): Promise<GoodbyeAnswer>;
   begin(attempt: string, token: string, signal: AbortSignal): Promise<BeginAnswer>;
   renew(body: RenewRequest, signal: AbortSignal): Promise<RenewAnswer>;
+  /** For batches of events: taken before one is made, so that a flood stays in the files and not in memory. */
+  readonly eventRoom: ByteRoom;
   /** `entries` are ready JSON lines; the answer is the highest stored sequence number. */
   events(attempt: string, token: string, firstSeq: number, entries: string[], signal: AbortSignal): Promise<number>;
   facts(attempt: string, token: string, facts: Facts, signal: AbortSignal): Promise<FactsAnswer>;
@@ -48,6 +51,8 @@ export interface ServerClient {
   close(): Promise<void>;
 }
 
+/** Batches of all attempts on their way at once: of the largest size four, of usual ones all there are connections for. */
+const eventRoomBytes = 1024 * 1024;
 /** Above the long poll of 25 s and a disk that takes 2 s per write. */
 const answerMs = 60_000;
 const connectMs = 5_000;
@@ -109,6 +114,7 @@ export const connectServer = (url: string, token: () => string): ServerClient =>
     goodbye: (body, signal) => json('/goodbye', GoodbyeAnswer, body, signal),
     begin: (attempt, token, signal) => json(`/attempts/${attempt}/begin`, BeginAnswer, { token }, signal),
     renew: (body, signal) => json('/renew', RenewAnswer, body, signal),
+    eventRoom: byteRoom(eventRoomBytes),
     events: async (attempt, token, firstSeq, entries, signal) => {
       const path = `/attempts/${attempt}/events?first_seq=${firstSeq}`;
       const answer = await send(path, EventsAnswer, `${entries.join('\n')}\n`, signal, {

@@ -24,6 +24,7 @@ import { cleanTexts } from '../../contract/text.ts';
 import { begin, giveBack, renew } from '../../flow/begin.ts';
 import { finish } from '../../flow/finish.ts';
 import { keepLogin } from '../../flow/keep-login.ts';
+import { byteRoom } from '../../kernel/byte-room.ts';
 import type { Tails } from '../../record/tails.ts';
 import { watchWaitingActive } from '../../record/waiting-active.ts';
 import type { OpenRequests } from '../open-requests.ts';
@@ -31,6 +32,11 @@ import { type ApiDeps, IdParams, orRefuse, Refused, type RouteModule, who } from
 
 /** One delivery of events: a runner that was cut off for long sends what it kept in pieces of this size at most. */
 const eventsBytes = 16 * 1024 * 1024;
+/**
+ * All deliveries that are being read, checked and written at once. A line costs some ten times its size until it is on disk (buffer,
+ * text, value, copy for the log's thread), so this is a tenth of what a flood may take.
+ */
+const eventsInFlight = 2 * 1024 * 1024;
 /** Facts hold the answer of the agent, which may be as long as a message and more. */
 const factsBytes = 32 * 1024 * 1024;
 
@@ -57,6 +63,7 @@ export const runnerRoutes =
     const tags = ['Runner'];
     const owners = attemptOwners(deps);
     const seen = watchWaitingActive(deps);
+    const events = byteRoom(eventsInFlight);
 
     app.post(
       '/api/runner/claim',
@@ -98,6 +105,12 @@ export const runnerRoutes =
       {
         config,
         bodyLimit: eventsBytes,
+        preParsing: async (request, reply) => {
+          // Without a length (a client that streams) it counts as large.
+          const leave = await events.take(Number(request.headers['content-length'] ?? eventsInFlight));
+          for (const over of ['finish', 'close']) reply.raw.once(over, leave);
+          if (reply.raw.destroyed) leave();
+        },
         schema: {
           tags,
           summary: 'Store log entries: NDJSON, one per line, counted from first_seq; answers the highest stored seq',
