@@ -48,7 +48,7 @@ export const scenarios: readonly Scenario[] = [
     agent: 3,
     trees: [{ agent: 'a', calls: times(10, () => leaf('a')) }],
   },
-  { name: 'nine chains of three', fleet: 8, agent: 9, trees: times(9, () => chain('a', 'b', 'c')) },
+  { name: 'nine chains of three', fleet: 8, agent: 8, trees: times(9, () => chain('a', 'b', 'c')) },
   { name: 'sixty in three groups, no calls', fleet: 8, agent: 3, trees: times(60, (i) => leaf(three(i))) },
 ];
 

@@ -156,6 +156,29 @@ describe('calls that are disturbed', () => {
   }, 150_000);
 });
 
+describe('a person is asked', () => {
+  it(verifies('R42')('the caller reads that it need not wait; the answer goes on in its session'), async () => {
+    const ask = `Go. [[mode:mcp tool=mcp__drover__ask_operator kind=approval title="May I deploy?" details="It is Friday."]]`;
+    const { body, headers } = await drover.api('POST', '/api/agents/a/chat', { message: ask });
+    const told = JSON.parse(/told: (\{.*\})/s.exec(body.response)![1]!);
+    expect(told).toMatchObject({ kind: 'approval', title: 'May I deploy?', status: 'open', answer: null });
+    expect(told.execution_id).toBe(headers.get('x-execution-id'));
+    const answer = { answer: 'approve', note: 'Carefully. [[mode:memory]]' };
+    expect((await drover.api('POST', `/api/operator-queue/${told.id}/respond`, answer)).status).toBe(200);
+    const item = await drover.until(
+      'the answer has become a turn',
+      async () => (await drover.api('GET', `/api/operator-queue/${told.id}`)).body,
+      (i) => i.answer_execution_id !== null,
+    );
+    expect(item).toMatchObject({ status: 'answered', answer: 'approve', delivery: 'resumed' });
+    const turn = await drover.ended(item.answer_execution_id);
+    // The CLI was shown the question's turn and this one: the conversation goes on.
+    expect(turn, JSON.stringify(turn)).toMatchObject({ status: 'success', response: 'I was shown 2 turns.' });
+    expect(turn.session_id).toBe((await row(told.execution_id)).session_id);
+    expect(turn.message).toContain('has approved');
+  });
+});
+
 describe('what a caller may not do', () => {
   it(verifies('R20')('a missing agent, a stopped one, no permission: each is a refusal it can read'), async () => {
     await agent('away');
