@@ -76,6 +76,7 @@ export const tables: { file: string; name: string; text: string }[] = [
         ),
         row('depth of calls', ...bound(limits.callDepth), '`DROVER_MAX_CALL_DEPTH`'),
         row('grace of a silent runner in seconds', ...bound(limits.runnerGraceS), '`DROVER_RUNNER_GRACE_S`'),
+        row('days that ended executions are kept', ...bound(limits.retentionDays), '`DROVER_RETENTION_DAYS`'),
       ],
     ),
   },

@@ -29,6 +29,8 @@ export interface Config {
   maxCallDepth: number;
   runnerGraceS: number;
   agentUser: string | null;
+  /** Ended executions, their transcripts and events are kept this long. */
+  retentionDays: number;
   openSetup: boolean;
 }
 
@@ -78,6 +80,10 @@ export const settings = {
   DROVER_RUNNER_GRACE_S: {
     default: String(limits.runnerGraceS.default),
     about: 'Seconds a silent runner may come back.',
+  },
+  DROVER_RETENTION_DAYS: {
+    default: String(limits.retentionDays.default),
+    about: 'Days that ended executions, their transcripts and events are kept.',
   },
   DROVER_AGENT_USER: { default: '', about: 'As root: run agents as this user.' },
   DROVER_OPEN_SETUP: { default: '0', about: '1 = set-up without the owner token. For test benches only.' },
@@ -134,6 +140,9 @@ export const readConfig = (env: Record<string, string | undefined> = process.env
     runnerGraceS:
       get('DROVER_RUNNER_GRACE_S', whole(limits.runnerGraceS.min, limits.runnerGraceS.max)) ??
       limits.runnerGraceS.default,
+    retentionDays:
+      get('DROVER_RETENTION_DAYS', whole(limits.retentionDays.min, limits.retentionDays.max)) ??
+      limits.retentionDays.default,
     agentUser: get('DROVER_AGENT_USER', text),
     openSetup: get('DROVER_OPEN_SETUP', flag) ?? false,
   };

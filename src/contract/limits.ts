@@ -19,6 +19,7 @@ export const limits = {
   leaseMs: 45_000,
   renewMs: 10_000,
   runnerGraceS: { default: 900, min: 30, max: 86_400 },
+  retentionDays: { default: 30, min: 1, max: 3_650 },
   /** A row that waits longer than this is told about once. */
   waitWarningMs: 5_000,
   /** batch older than this counts as interactive. */

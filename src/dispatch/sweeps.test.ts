@@ -167,4 +167,18 @@ describe('what time alone brings about', () => {
     await pass(6);
     expect(await store.read('execution', { id })).toMatchObject({ status: 'failed' });
   });
+
+  it(verifies('R48')('keeps what has ended for as many days as set, and what has not for ever'), async () => {
+    Object.assign(deps, { config: readConfig({ DROVER_RETENTION_DAYS: '2' }) });
+    await commit(deps, 'create_agent', { agent: anAgent({ id: 'a', name: 'a' }) });
+    const [ended, waits] = [await enqueue('a'), await enqueue('a')];
+    await commit(deps, 'cancel', { execution_id: ended, by: 'test', reason: null });
+    const day = 86_400_000;
+    const there = async (id: string) => (await store.read('execution', { id })) !== null;
+    clock.jump(2 * day - 700_000);
+    await pass(601);
+    expect([await there(ended), await there(waits)]).toEqual([true, true]);
+    await pass(601);
+    expect([await there(ended), await there(waits)]).toEqual([false, true]);
+  });
 });

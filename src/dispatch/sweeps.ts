@@ -14,8 +14,6 @@ const warnMs = 1_000;
 const runnersMs = 5_000;
 const keepClockMs = 10_000;
 const retainMs = 600_000;
-/** 30 days: events and ended executions older than this are deleted, in batches. */
-const keepMs = 30 * 86_400_000;
 
 export interface Sweeps {
   stop(): Promise<void>;
@@ -112,9 +110,10 @@ export const startSweeps = (
   });
 
   every('retention', async () => {
+    const before = clock.now() - deps.config.retentionDays * 86_400_000;
     const { more } = await commit(deps, 'retain', {
-      events_before: clock.now() - keepMs,
-      executions_before: clock.now() - keepMs,
+      events_before: before,
+      executions_before: before,
       max: 500,
     });
     return more ? warnMs : retainMs;
