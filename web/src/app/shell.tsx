@@ -4,11 +4,16 @@
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useLive } from '../live/live.ts';
 import { Held } from '../now/held.tsx';
+import { useKeyboard } from './keyboard.ts';
 import { PhoneNav, SideNav } from './nav.tsx';
 import { TopBar } from './top-bar.tsx';
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const KeysHelp = lazy(async () => ({ default: (await import('./keys-help.tsx')).KeysHelp }));
+const ZoneDialog = lazy(async () => ({ default: (await import('./zone-dialog.tsx')).ZoneDialog }));
 
 /** Back from a run to its row, if it is still there; else at the head of the new page. */
 const useFocusAfterMove = () => {
@@ -28,6 +33,12 @@ const useFocusAfterMove = () => {
 export const Shell = () => {
   const line = useLive(useQueryClient());
   useFocusAfterMove();
+  const [open, setOpen] = useState<'palette' | 'keys' | 'zone' | null>(null);
+  const close = useCallback(() => setOpen(null), []);
+  const onFind = useCallback(() => setOpen('palette'), []);
+  const onKeys = useCallback(() => setOpen('keys'), []);
+  const onZone = useCallback(() => setOpen('zone'), []);
+  useKeyboard({ palette: onFind, keys: onKeys });
   return (
     <div className="shell">
       <button type="button" className="skip" onClick={() => document.getElementById('work')?.focus()}>
@@ -35,13 +46,18 @@ export const Shell = () => {
       </button>
       <SideNav />
       <div className="shell-page">
-        <TopBar line={line} onFind={() => {}} onKeys={() => {}} onZone={() => {}} />
+        <TopBar line={line} onFind={onFind} onKeys={onKeys} onZone={onZone} />
         <Held />
         <main className="work" id="work" tabIndex={-1}>
           <Outlet />
         </main>
       </div>
       <PhoneNav />
+      <Suspense>
+        {open === 'palette' && <Palette onClose={close} onKeys={onKeys} onZone={onZone} />}
+        {open === 'keys' && <KeysHelp onClose={close} />}
+        {open === 'zone' && <ZoneDialog onClose={close} />}
+      </Suspense>
     </div>
   );
 };
