@@ -22,6 +22,7 @@ import { programEnv, runnerArgs } from './kernel/programs.ts';
 import { commit } from './record/commit.ts';
 import { agentUser } from './runner/launchers/agent-user.ts';
 import { bootId, isAlive } from './runner/launchers/proof.ts';
+import { workDiff } from './runner/workspace/diff.ts';
 import { prepareHome } from './server/home.ts';
 import { startLocalRunner } from './server/local-runner.ts';
 import { joinParts } from './server/parts.ts';
@@ -44,7 +45,7 @@ const start = async (config: Readonly<Config>) => {
   await commit(deps, 'adopt_leases', { lease_ms: limits.leaseMs });
 
   const here = dirname(fileURLToPath(import.meta.url));
-  const app = await buildApp({ ...deps, dispatcher, pageDir: join(here, 'web') });
+  const app = await buildApp({ ...deps, dispatcher, workDiff, pageDir: join(here, 'web') });
   const url = await app.listen({ host: config.host, port: config.port }).catch((cause) => {
     throw listenFault(cause, config);
   });

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, openFleet } from '../../test/support/fleet.ts';
 import { verifies } from '../../test/support/verifies.ts';
 import { createDispatcher } from '../dispatch/dispatcher.ts';
+import { workDiff } from '../runner/workspace/diff.ts';
 import { buildApp } from './app.ts';
 
 /** One installation for all; a test that counts, or that needs to be the first, opens its own. */
@@ -347,7 +348,7 @@ describe('the documents and the page', () => {
     mkdirSync(join(pageDir, 'assets'), { recursive: true });
     writeFileSync(join(pageDir, 'index.html'), '<!doctype html><title>page</title>');
     writeFileSync(join(pageDir, 'assets', 'a-1.js'), 'let a;');
-    const app = await buildApp({ ...fleet.deps, dispatcher: createDispatcher(fleet.deps), pageDir });
+    const app = await buildApp({ ...fleet.deps, dispatcher: createDispatcher(fleet.deps), workDiff, pageDir });
     const get = (url: string) => app.inject({ method: 'GET', url });
     for (const url of ['/', '/index.html', '/runs/123']) {
       const page = await get(url);

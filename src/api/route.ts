@@ -31,6 +31,8 @@ export type Need = (typeof needs)[number];
 /** What main.ts hands to `buildApp`. */
 export interface AppDeps extends Deps {
   dispatcher: Dispatcher;
+  /** What an execution changed in the repository at a directory of this host. It runs git, which only the runner's code may. */
+  workDiff(dir: string, execution: string, ref: string): Promise<{ text: string; truncated: boolean }>;
   /** The built page (`web` beside the bundle); it may be missing. */
   pageDir: string;
 }

@@ -208,6 +208,10 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
         json: reason === undefined ? {} : { reason },
       }),
     chain: (executionId: string) => ask<ChainBody>(`/api/executions/${id(executionId)}/chain`),
+    diff: (executionId: string) =>
+      ask<{ diff: string | null; truncated: boolean; ref: string | null; note: string | null }>(
+        `/api/executions/${id(executionId)}/diff`,
+      ),
     log: (executionId: string) => ask<LogBody>(`/api/executions/${id(executionId)}/log`),
     transcript,
     /** Returns the row once it is terminal, however long that takes; server restarts and dropped lines do not end it. */

@@ -65,6 +65,7 @@ export interface ExecutionBody {
   depth?: number;
   parent_execution_id?: string | null;
   session_id?: string | null;
+  cli_session_id?: string | null;
   message: string;
   response: string | null;
   error: string | null;

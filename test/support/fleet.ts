@@ -29,6 +29,7 @@ import { systemRandom, timeOrderedIds } from '../../src/kernel/ids.ts';
 import type { Kernel } from '../../src/kernel/kernel.ts';
 import { type Log, silentLog } from '../../src/kernel/log.ts';
 import { commit } from '../../src/record/commit.ts';
+import { workDiff } from '../../src/runner/workspace/diff.ts';
 import { joinParts } from '../../src/server/parts.ts';
 import { openStore } from '../../src/store/open.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
@@ -94,7 +95,7 @@ export const openFleet = async (
   const store = await openStore({ home, log });
   const { deps, feed, dispatcher, couriers, ticker } = await joinParts(config, kernel, store);
   await ensureOwner(deps);
-  const app = await buildApp({ ...deps, dispatcher, pageDir: pageDir ?? join(home, 'no-page') });
+  const app = await buildApp({ ...deps, dispatcher, workDiff, pageDir: pageDir ?? join(home, 'no-page') });
   await app.ready();
   const sweeps: Sweeps = startSweeps(deps, null);
   couriers.start();

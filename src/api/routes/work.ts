@@ -7,6 +7,7 @@ import { runnerRoutes } from './runner.ts';
 import { workActivities } from './work-activities.ts';
 import { workChain } from './work-chain.ts';
 import { workChat } from './work-chat.ts';
+import { workDiff } from './work-diff.ts';
 import { workExecutions } from './work-executions.ts';
 import { workFanOut } from './work-fan-out.ts';
 import { workLog } from './work-log.ts';
@@ -20,6 +21,7 @@ export const workRoutes: RouteModule = (deps) => async (app) => {
     workSubmit(open),
     workExecutions,
     workChain,
+    workDiff,
     workFanOut(open),
     workLog(open, tails),
     workQueue,

@@ -1,5 +1,6 @@
 /** What a run changed, as text for people: bounded, since a diff can be as large as a repository. */
 import { git, longMs } from './git.ts';
+import { baseRefOf } from './workspace.ts';
 
 interface Diff {
   text: string;
@@ -12,3 +13,7 @@ export const diffOf = async (dir: string, base: string, ref: string, maxBytes = 
   const { stdout, truncated } = await git(args, { cwd: dir, ownerOf: dir, timeoutMs: longMs, maxBytes });
   return { text: stdout, truncated };
 };
+
+/** From the tree an execution began with to the one kept under `ref`. */
+export const workDiff = (dir: string, execution: string, ref: string): Promise<Diff> =>
+  diffOf(dir, baseRefOf(execution), ref);

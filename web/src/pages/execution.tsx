@@ -4,13 +4,14 @@ import { ApiError } from '../../../src/client/request.ts';
 import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { isTerminal } from '../../../src/contract/status.ts';
 import { inWords } from '../api.ts';
-import { CancelButton } from '../now/cancel.tsx';
 import { useExecution } from '../now/data.ts';
 import { Reason } from '../now/waiting.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { Ago, Mark, Plain, Since } from '../parts/text.tsx';
+import { Actions } from '../run/actions.tsx';
 import { Chain } from '../run/chain.tsx';
+import { WorkDiff } from '../run/diff.tsx';
 import { Figures } from '../run/figures.tsx';
 import { Life } from '../run/life-list.tsx';
 import { Transcript } from '../run/transcript.tsx';
@@ -61,6 +62,7 @@ const Body = ({ row }: { row: ExecutionBody }) => (
       <div className="section parts">
         <Text title="Message" text={row.message === '' ? '(empty message)' : row.message} />
         {row.response !== null && row.response !== '' && <Text title="Answer" text={row.response} />}
+        <WorkDiff row={row} />
         <Transcript row={row} />
       </div>
     </div>
@@ -93,7 +95,7 @@ export const Page = () => {
             <span className="mono">{id}</span>
           </>
         }
-        actions={row !== undefined && !isTerminal(row.status) && <CancelButton row={row} className="danger" />}
+        actions={row !== undefined && <Actions row={row} />}
       />
       {run.error !== null && (
         <p className="problem part" role="alert">

@@ -1,0 +1,44 @@
+/**
+ * What an execution changed, as the text of a diff: from the tree it began with to the one that was kept at its end. The
+ * workspace may be on another host or gone; then it says so, and what is known (how many files and lines) is in the attempt.
+ */
+import { z } from 'zod';
+import { workspaceOf } from '../present/agent.ts';
+import { findExecution, readAttempts } from '../read-execution.ts';
+import { IdParams, type RouteModule, who } from '../route.ts';
+
+const Diff = z.object({
+  execution_id: z.string(),
+  /** Null when there is none to show; `note` then says why. */
+  diff: z.string().nullable(),
+  truncated: z.boolean(),
+  ref: z.string().nullable(),
+  note: z.string().nullable(),
+});
+
+export const workDiff: RouteModule = (deps) => async (app) => {
+  app.get(
+    '/api/executions/:id/diff',
+    {
+      // A reader of the fleet: it runs git, and what it shows is the content of files.
+      config: { needs: 'view' },
+      schema: { tags: ['Work'], summary: 'What it changed, as a diff', params: IdParams, response: { 200: Diff } },
+    },
+    async (request) => {
+      const row = await findExecution(deps, request.params.id, who(request));
+      const kept = (await readAttempts(deps, row.id)).findLast((a) => a.workspace?.ref)?.workspace ?? null;
+      const ref = kept?.ref ?? null;
+      const none = (note: string) => ({ execution_id: row.id, diff: null, truncated: false, ref, note });
+      if (ref === null) return none('No tree was kept: it has not ended, or its workspace is no git repository.');
+      const agent = await deps.store.read('agent_by_name', { name: row.agent_name });
+      if (agent === null || agent.id !== row.agent_id)
+        return none(`Its agent is deleted. In its repository: git diff ${ref.replace(/[^/]*$/, 'base')} ${ref}`);
+      try {
+        const { text, truncated } = await deps.workDiff(workspaceOf(agent, deps.config.home), row.id, ref);
+        return { execution_id: row.id, diff: text, truncated, ref, note: null };
+      } catch (error) {
+        return none(`It cannot be read here (${(error as Error).message.slice(0, 300)}); it stands under ${ref}.`);
+      }
+    },
+  );
+};
