@@ -25,7 +25,7 @@ const Sessions = (props: {
   agent: string;
   sessions: ChatSession[];
   chosen: string | null;
-  onChoose: (id: string | null) => void;
+  onChoose: (id: string) => void;
 }) => (
   <Section
     title="Conversations"
@@ -33,23 +33,13 @@ const Sessions = (props: {
     more={useMayEdit() && props.sessions.some((s) => s.status === 'open') && <CloseButton agent={props.agent} />}
   >
     <ul>
-      <li className="gauge">
-        <button
-          type="button"
-          className="quiet small justify-self-start"
-          aria-pressed={props.chosen === null}
-          onClick={() => props.onChoose(null)}
-        >
-          A new one
-        </button>
-      </li>
       {props.sessions.slice(0, 30).map((s) => (
         <li key={s.session_id} className="gauge" data-chosen={s.session_id === props.chosen}>
           <button
             type="button"
             className="quiet small justify-self-start"
             aria-pressed={s.session_id === props.chosen}
-            onClick={() => props.onChoose(s.session_id)}
+            onClick={() => s.session_id !== null && props.onChoose(s.session_id)}
           >
             {s.is_main ? 'Main' : plural(Math.ceil(s.message_count / 2), 'turn')}
             {s.status === 'cleared' && ' (closed)'}
@@ -156,15 +146,15 @@ export const Tab = ({ agent }: { agent: AgentDetail }) => {
   const sessions = useChatSessions(agent.name);
   const known = sessions.data ?? [];
   const main = known.find((s) => s.is_main && s.status === 'open')?.session_id ?? null;
-  const chosen = named === 'new' ? null : (named ?? main);
+  const chosen = named ?? main;
   const [text, setText] = useState('');
-  const choose = (id: string | null) => void go({ to: '.', search: { session: id ?? 'new' }, resetScroll: false });
+  const choose = (id: string) => void go({ to: '.', search: { session: id }, resetScroll: false });
   const send = useMutation({
     mutationFn: () => {
       const key = idempotencyKey();
-      // A conversation of its own is named by who opens it.
-      const session = chosen ?? (named === 'new' ? key : undefined);
-      return write(() => api.chat(agent.name, { message: text, session }, { waitS: 0, idempotencyKey: key }));
+      return write(() =>
+        api.chat(agent.name, { message: text, session: chosen ?? undefined }, { waitS: 0, idempotencyKey: key }),
+      );
     },
     onSuccess: async ({ execution_id }) => {
       setText('');
@@ -180,9 +170,11 @@ export const Tab = ({ agent }: { agent: AgentDetail }) => {
         <section className="section chat-section" aria-label="Conversation">
           {chosen === null ? (
             <div className="nothing">
-              {named === 'new' || known.length > 0
-                ? 'A new conversation: it knows nothing of the others.'
-                : `Nothing was said to ${agent.name} yet. Write to it below.`}
+              {sessions.data === undefined
+                ? 'Reading…'
+                : known.length > 0
+                  ? 'No conversation is open. What you write begins one.'
+                  : `Nothing was said to ${agent.name} yet. Write to it below.`}
             </div>
           ) : (
             <Conversation agent={agent.name} session={chosen} />
