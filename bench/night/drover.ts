@@ -31,7 +31,7 @@ interface Proc {
 }
 
 /** What the tests look at besides the figures. */
-export interface Played extends Outcome {
+interface Played extends Outcome {
   violations: string[];
   incidents: { provider: string; state: string; probes: number; failures: number }[];
   credentials: { id: string; state: string }[];

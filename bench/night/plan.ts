@@ -5,10 +5,10 @@
  */
 import { type Chance, chanceOf } from '../../test/sim/chance.ts';
 
-export const minute = 60_000;
+const minute = 60_000;
 export const hour = 60 * minute;
 
-export interface Span {
+interface Span {
   from: number;
   to: number;
 }
@@ -20,7 +20,7 @@ export interface Work {
   at: number;
   runMs: number;
 }
-export interface NightAgent {
+interface NightAgent {
   name: string;
   pool: 'plans' | 'key';
   /** Its runs are killed for memory, whatever it is given to do. */
@@ -99,7 +99,7 @@ export const nightOf = (seed: number, size: 'whole' | 'small' = 'whole'): Night 
   };
 };
 
-export type How = 'good' | 'overloaded' | 'limit' | 'rejected' | 'oom' | 'no_space';
+type How = 'good' | 'overloaded' | 'limit' | 'rejected' | 'oom' | 'no_space';
 export interface Fate {
   how: How;
   ranMs: number;
