@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { executionBearer } from '../../src/contract/principal.ts';
 import type { ClaimedWork } from '../../src/contract/runner-protocol.ts';
+import { commit } from '../../src/record/commit.ts';
 import { type Answer, event, type Fleet, openFleet } from '../support/fleet.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -118,6 +119,78 @@ describe('a REST call with the token of an execution', () => {
       await expect(call).rejects.toThrow();
       await becomes(parent.execution_id, 'running');
       expect((await fleet.row(child.execution_id)).cancel_requested_at).not.toBeNull();
+    },
+  );
+
+  it.each([
+    ['b/task', { message: 'help' }],
+    ['b/fan-out', { tasks: [{ id: 't', message: 'help' }] }],
+  ])(
+    verifies(
+      'R17',
+      'R21',
+      'D15',
+    )('sent again under its key it joins the wait, and only its newest line may give it up: %s'),
+    async (path, body) => {
+      const parent = await root();
+      const url = await fleet.app.listen({ port: 0, host: '127.0.0.1' });
+      const line = () => {
+        const gone = new AbortController();
+        const answer = fetch(`${url}/api/agents/${path}`, {
+          method: 'POST',
+          headers: { ...as(parent), 'content-type': 'application/json', 'idempotency-key': 'k', prefer: 'wait=3600' },
+          body: JSON.stringify(body),
+          signal: gone.signal,
+        });
+        return { answer, leave: () => gone.abort() };
+      };
+      const first = line();
+      await becomes(parent.execution_id, 'waiting');
+      const child = await next();
+      // Only once the second has opened its call does the first one's line break.
+      const opened = async () =>
+        (await fleet.api('GET', `/api/executions/${parent.execution_id}/chain`)).body.waits[0].since as string;
+      const since = await opened();
+      await fleet.clock.advance(1_000);
+      const second = line();
+      await fleet.until(opened, (now) => now !== since);
+      first.leave();
+      await expect(first.answer).rejects.toThrow();
+      expect(await status(parent.execution_id)).toBe('waiting');
+      const third = line();
+      await fleet.runner.finish(child, { stream: { response: 'helped' } });
+      const answers = await Promise.all([second.answer, third.answer]);
+      expect(answers.map((r) => r.status)).toEqual([200, 200]);
+      expect(JSON.stringify(await answers[0]!.json())).toContain('helped');
+      expect((await fleet.row(child.execution_id)).cancel_requested_at).toBeNull();
+      expect(await status(parent.execution_id)).toBe('running');
+    },
+  );
+
+  it(
+    verifies('R21')('a line that was lost with a killed server keeps no call open that its client gives up'),
+    async () => {
+      const parent = await root();
+      const url = await fleet.app.listen({ port: 0, host: '127.0.0.1' });
+      const headers = { ...as(parent), 'content-type': 'application/json', 'idempotency-key': 'k' };
+      const body = JSON.stringify({ message: 'help' });
+      const id = (await ask(parent, 'b/task', { message: 'help' }, { 'idempotency-key': 'k', prefer: 'wait=0' })).body
+        .execution_id;
+      // As the killed server left it: opened, and nobody there to close it.
+      const caller = { execution_id: parent.execution_id, token: parent.token };
+      await commit(fleet.deps, 'open_call', { call_id: 'lost', caller, child_ids: [id] });
+      const child = await next();
+      expect(child.execution_id).toBe(id);
+      const lost = (await fleet.api('GET', `/api/executions/${id}/chain`)).body.waits[0].since;
+      await fleet.clock.advance(1_000);
+      const gone = new AbortController();
+      const again = fetch(`${url}/api/agents/b/task`, { method: 'POST', headers, body, signal: gone.signal });
+      const since = async () => (await fleet.api('GET', `/api/executions/${id}/chain`)).body.waits.at(-1).since;
+      await fleet.until(since, (now) => now !== lost);
+      gone.abort();
+      await expect(again).rejects.toThrow();
+      await becomes(parent.execution_id, 'running');
+      expect((await fleet.row(id)).cancel_requested_at).not.toBeNull();
     },
   );
 

@@ -202,8 +202,8 @@ describe('`drover run` inside an agent', () => {
       expect(pids).toHaveLength(1);
       process.kill(pids[0]!, 'SIGKILL');
       expect(await drover.ended(child)).toMatchObject({ status: 'cancelled' });
-      expect(await drover.ended(id)).toMatchObject({ status: 'failed', attempt: 1 });
-      expect((await row(id)).attempts[0].exit_code).toBe(1);
+      expect(await drover.ended(id)).toMatchObject({ status: 'failed' });
+      expect((await row(id)).attempts.at(-1), JSON.stringify((await row(id)).attempts)).toMatchObject({ exit_code: 1 });
     },
   );
 

@@ -7,6 +7,7 @@ import type { ExecutionRow } from '../../contract/execution.ts';
 import { statement } from '../statement.ts';
 import type { FanOutRow } from '../store.ts';
 import type { ReadTx, ReadVerb, WriteVerb } from '../tx.ts';
+import { leaveToOne } from './calls.ts';
 import { stopExecution } from './end.ts';
 import { add } from './enqueue.ts';
 import { executionFrom, mustHave, type Row, textsFrom } from './execution-row.ts';
@@ -33,10 +34,17 @@ export const enqueueFanOut: WriteVerb<'enqueue_fan_out'> = async (tx, args) => {
     const before = await seenBefore(tx, args.idempotency);
     if (isRefusal(before)) return before;
     if (before?.fan_out_id) {
-      const executions = (await items(tx, before.fan_out_id)).map(executionFrom);
-      const opened = await wait(executions);
-      if (isRefusal(opened)) return opened;
-      return { fan_out: (await byId(tx, { id: before.fan_out_id })).rows[0]!, executions, replay: true };
+      const { fan_out_id } = before;
+      const executions = (await items(tx, fan_out_id)).map(executionFrom);
+      return orTakeBack(tx, async () => {
+        // The wait is joined, as in `enqueue`.
+        if (call_id !== null && caller !== null)
+          for (const { id: child_id } of executions)
+            await leaveToOne(tx, { call_id, child_id, token: caller.token, now: tx.at.now });
+        const opened = await wait(executions);
+        if (isRefusal(opened)) return opened;
+        return { fan_out: (await byId(tx, { id: fan_out_id })).rows[0]!, executions, replay: true };
+      });
     }
   }
   return orTakeBack(tx, async () => {
