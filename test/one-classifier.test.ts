@@ -179,7 +179,7 @@ describe('what text means', () => {
   );
 
   it(verifies('R35')('stands in tables that nobody outside outcome/ takes in'), () => {
-    const doors = ['diagnose', 'decide', 'operator-item', 'from-evidence-row', 'weather'].map(
+    const doors = ['diagnose', 'decide', 'operator-item', 'from-evidence-row', 'weather', 'login', 'login-items', 'plan-windows'].map(
       (d) => `src/outcome/${d}.ts`,
     );
     const taken = outside.flatMap((p) =>

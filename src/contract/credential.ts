@@ -29,7 +29,33 @@ export interface CredentialRow {
   last_evidence: string | null;
   last_used_at: number | null;
   created_at: number;
+  /** Whose account it is: a plan is lent to agents of the same owner alone (R41). Null = of the installation. */
+  owner_id: string | null;
+  /** Kind `env`: secrets of this one agent, lent beside its login. */
+  agent_id: string | null;
+  /** When its secret was replaced: what a run shows that was lent the one before says nothing of it. */
+  replaced_at: number | null;
+  /** When its state changed last, and when a run on it went well last. */
+  state_at: number | null;
+  worked_at: number | null;
+  /** Runs at once that the provider bears at present: halved when it throttles, creeping up as runs go well; null = no bound. */
+  pace: number | null;
+  pace_at: number | null;
+  headroom: Headroom | null;
 }
+
+/** What the provider said last of the windows of a plan. */
+export interface Headroom {
+  at: number;
+  windows: { window: string; utilization: number | null; resets_at: number | null }[];
+}
+
+/** Logins that stand for a plan of a person: used with the vendor's own CLI and for its owner's agents only (R41). */
+export const planKinds: readonly CredentialKind[] = ['claude_oauth', 'codex_login'];
+
+/** Rows of the settings table that lending obeys; written by routes that check them. */
+export const lendingSettings = { autoSwitch: 'auto_switch', spill: 'credential_spill' } as const;
+export const isLendingSetting = (key: string): boolean => (Object.values(lendingSettings) as string[]).includes(key);
 
 /** Lent for one spawn: what goes to the CLI, by its environment or its own login file, and nowhere else. */
 export const LentCredential = z.object({

@@ -31,6 +31,7 @@ export const eventTypes = [
   'provider.paused',
   'provider.resumed',
   'schedule.changed',
+  'credential.switched',
   'operator.opened',
   'operator.changed',
 ] as const;

@@ -23,17 +23,39 @@ export const Verdict = z.object({
   /** Rendered once; nothing parses it. Empty for success. */
   message: z.string(),
   attention: z.array(
-    z.enum(['blocked_tools', 'permission_mode_differs', 'tool_oom', 'memory_pressure', 'stragglers', 'work_not_kept']),
+    z.enum([
+      'blocked_tools',
+      'permission_mode_differs',
+      'tool_oom',
+      'memory_pressure',
+      'stragglers',
+      'work_not_kept',
+      'login_differs',
+    ]),
   ),
 });
 export type Verdict = z.infer<typeof Verdict>;
 
 export const Decision = z.discriminatedUnion('kind', [
-  /** Terminal. */
-  z.object({ kind: z.literal('end'), status: z.enum(['success', 'failed', 'cancelled']) }),
+  /** Terminal. `why` where another ending was possible. */
+  z.object({
+    kind: z.literal('end'),
+    status: z.enum(['success', 'failed', 'cancelled']),
+    why: z.string().optional(),
+  }),
   /** Queued again with `not_before`; the session is resumed when there is one. */
   z.object({ kind: z.literal('retry'), after_ms: z.number().int().nonnegative(), why: z.string() }),
-  /** Queued again until a known reset; does not spend the queue budget. */
-  z.object({ kind: z.literal('park'), until: z.number().int(), why: z.string() }),
+  /** Queued again at once, to go on with another credential: at most one of these in an execution. */
+  z.object({ kind: z.literal('switch'), from: z.string(), to: z.string(), why: z.string() }),
+  /**
+   * Queued again until a known reset; does not spend the queue budget. `for: login`: it waits for any credential that is good, and
+   * one that comes earlier wakes it. `for: time`: until then, whatever else is good.
+   */
+  z.object({
+    kind: z.literal('park'),
+    until: z.number().int(),
+    why: z.string(),
+    for: z.enum(['login', 'time']).optional(),
+  }),
 ]);
 export type Decision = z.infer<typeof Decision>;

@@ -18,6 +18,14 @@ const row = (kind: CredentialKind, secret: string | null): CredentialRow => ({
   last_evidence: null,
   last_used_at: null,
   created_at: 0,
+  owner_id: null,
+  agent_id: null,
+  replaced_at: null,
+  state_at: null,
+  worked_at: null,
+  pace: null,
+  pace_at: null,
+  headroom: null,
 });
 
 describe('lending a credential', () => {

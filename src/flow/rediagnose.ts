@@ -37,5 +37,6 @@ export const again = (row: Judged['rows'][number]): Again => {
   return { kind: words.some((field) => differ(before[field], after[field])) ? 'reworded' : 'same' };
 };
 
-/** The mode that the agent asked for that day is not among the facts. */
-const comparable = (v: Verdict): string[] => v.attention.filter((a) => a !== 'permission_mode_differs').sort();
+/** The mode that the agent asked for that day, and what it was lent, are not among the facts. */
+const comparable = (v: Verdict): string[] =>
+  v.attention.filter((a) => a !== 'permission_mode_differs' && a !== 'login_differs').sort();

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../test/support/verifies.ts';
 import { type Cause, causeNames, causes } from '../contract/causes.ts';
-import type { Verdict } from '../contract/verdict.ts';
-import { decide, park, retriedCauses } from './decide.ts';
+import type { Decision, Verdict } from '../contract/verdict.ts';
+import { decide, retriedCauses } from './decide.ts';
 
 const now = 1_796_000_000_000;
 
@@ -22,7 +22,16 @@ const verdict = (cause: Cause, more: Partial<Verdict> = {}): Verdict => ({
   ...more,
 });
 
-const context = { execution_id: 'e1', attempt: 1, max_retries: 2, now, cancel_requested: false, started: true };
+const context = {
+  execution_id: 'e1',
+  attempt: 1,
+  max_retries: 2,
+  now,
+  cancel_requested: false,
+  started: true,
+  decided: [],
+  login: null,
+};
 
 describe('decide', () => {
   it(verifies('R24')('retries the six passing causes and nothing else'), () => {
@@ -37,8 +46,14 @@ describe('decide', () => {
   });
 
   it(verifies('R24')('stops after the retries it was given'), () => {
-    expect(decide(verdict('overloaded'), { ...context, attempt: 2 }).kind).toBe('retry');
-    expect(decide(verdict('overloaded'), { ...context, attempt: 3 })).toEqual({ kind: 'end', status: 'failed' });
+    const retried: Decision = { kind: 'retry', after_ms: 1, why: 'x' };
+    const moved: Decision = { kind: 'switch', from: 'a', to: 'b', why: 'x' };
+    const decidedAfter = (...decided: Decision[]) =>
+      decide(verdict('overloaded'), { ...context, attempt: decided.length + 1, decided });
+    expect(decidedAfter(retried).kind).toBe('retry');
+    // Going on with another login is no retry.
+    expect(decidedAfter(moved, retried).kind).toBe('retry');
+    expect(decidedAfter(retried, moved, retried)).toEqual({ kind: 'end', status: 'failed' });
     expect(decide(verdict('overloaded'), { ...context, max_retries: 0 }).kind).toBe('end');
   });
 
@@ -77,15 +92,4 @@ describe('decide', () => {
     expect(decide(verdict('shutdown'), { ...context, started: false }).kind).toBe('retry');
     expect(decide(verdict('shutdown'), context).kind).toBe('end');
   });
-});
-
-describe('park', () => {
-  it(
-    verifies('R38')('waits for the earliest reset, never less than a probe distance, and only when one is known'),
-    () => {
-      expect(park(null, now)).toBeNull();
-      expect(park(now + 60_000, now)).toMatchObject({ kind: 'park', until: now + 60_000 });
-      expect(park(now - 5_000, now)).toMatchObject({ kind: 'park', until: now + 30_000 });
-    },
-  );
 });

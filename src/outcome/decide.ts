@@ -1,11 +1,13 @@
 /**
- * verdict → what follows. Pure. Ends the execution, or queues it again: a retry of a passing trouble, or a park until a known
- * reset. Nothing is started twice unless no process was ever started, or the verdict and this policy both say retry (R24).
- * A cause that may switch credentials is never retried here: a retry would burn the same credential again.
+ * verdict → what follows. Pure. Ends the execution, or queues it again: a retry of a passing trouble, another login, or a wait for a
+ * known reset. Nothing is started twice unless no process was ever started, or the verdict and this policy both say retry (R24).
+ * A cause that may switch credentials is never retried as it was: a retry would burn the same credential again.
  */
 import { type Cause, causes } from '../contract/causes.ts';
+import type { LoginView } from '../contract/login-view.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 import { hashedBackoff } from '../kernel/backoff.ts';
+import { loginDecision } from './login.ts';
 
 /** What passes by itself within minutes. Everything else waits for a person or a caller. */
 export const retriedCauses: readonly Cause[] = [
@@ -19,8 +21,6 @@ export const retriedCauses: readonly Cause[] = [
 
 /** A short throttle that names a reset further away than this is no short throttle: a person should see it. */
 const longestWaitMs = 15 * 60_000;
-/** A reset that has passed, or is just passing, is probed after this and not at once (CC#15064: resets come late). */
-const probeMs = 30_000;
 
 interface DecideContext {
   execution_id: string;
@@ -33,13 +33,19 @@ interface DecideContext {
   cancel_requested: boolean;
   /** A process of this attempt was started. */
   started: boolean;
+  /** After its earlier attempts: only retries count as retries. */
+  decided: readonly Decision[];
+  /** Where the verdict blames a login. */
+  login: LoginView | null;
 }
 
 export const decide = (verdict: Verdict, context: DecideContext): Decision => {
   if (verdict.cause === 'success') return { kind: 'end', status: 'success' };
   if (verdict.cause === 'cancelled') return { kind: 'end', status: 'cancelled' };
   if (context.cancel_requested) return { kind: 'end', status: context.started ? 'failed' : 'cancelled' };
-  const tried = context.attempt - 1;
+  const login = context.login === null ? null : loginDecision(verdict, context.login, context);
+  if (login !== null) return login;
+  const tried = context.decided.filter((d) => d.kind === 'retry').length;
   const after = retryAfter(verdict, context);
   if (after === null || tried >= context.max_retries) return { kind: 'end', status: 'failed' };
   return { kind: 'retry', after_ms: after, why: `${verdict.cause}, retry ${tried + 1} of ${context.max_retries}` };
@@ -55,16 +61,3 @@ const retryAfter = (verdict: Verdict, context: DecideContext): number | null => 
   const wait = verdict.reset_at - context.now;
   return wait > longestWaitMs ? null : Math.max(backoff, wait);
 };
-
-/**
- * Every credential the agent may use is limited: the work is parked until the earliest reset, at no cost to its queue budget
- * (R38). Null = cannot be parked, because no reset is known.
- */
-export const park = (earliestResetAt: number | null, now: number): Decision | null =>
-  earliestResetAt === null
-    ? null
-    : {
-        kind: 'park',
-        until: Math.max(earliestResetAt, now + probeMs),
-        why: `every credential is limited until ${new Date(earliestResetAt).toISOString()}`,
-      };

@@ -8,6 +8,7 @@
  * The model's words, tool input and output, hook output and our own sentences are never evidence.
  */
 import { type Cause, causes } from '../contract/causes.ts';
+import type { CredentialKind } from '../contract/credential.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Verdict } from '../contract/verdict.ts';
@@ -31,6 +32,8 @@ export interface DiagnoseOptions {
   zone?: string;
   /** What the run was started with (R30). */
   permissionMode?: string | null;
+  /** What it was lent to log in with. */
+  lent?: CredentialKind | null;
 }
 
 export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict => {
@@ -51,7 +54,10 @@ export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict =
       decisive.renews === true || (row.retryable && decisive.retryable !== false && !plainWords(facts, decisive)),
     switch_credential: switchOf(decisive),
     reset_at: decisive.reset_at ?? null,
-    attention: attentionOf(facts, decisive.cause, options.permissionMode ?? null),
+    attention: attentionOf(facts, decisive.cause, {
+      permissionMode: options.permissionMode ?? null,
+      lent: options.lent ?? null,
+    }),
   };
   return { ...verdict, message: renderMessage(verdict, facts, ending) };
 };

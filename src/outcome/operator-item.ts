@@ -114,6 +114,11 @@ const ofAttention = (verdict: Verdict, facts: Facts, agent: NoticedAgent): Opera
           `denied: ${facts.stream.denied_tools.join(', ')}`,
           `Setting: permission_mode or allowed_tools of the agent, if it needs them: drover agent set ${agent.name} --allow-tool TOOL`,
         ]);
+      case 'login_differs':
+        return notice('high', 'it logged in with something else than it was lent', [
+          `the CLI reported apiKeySource ${facts.stream.api_key_source}`,
+          'Look for a key in the settings of its workspace or in a wrapper around its CLI. The credential is not blamed.',
+        ]);
       case 'tool_oom':
         return notice(
           'low',

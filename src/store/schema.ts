@@ -6,6 +6,7 @@ import type { Generated } from 'kysely';
 import type { AgentRow } from '../contract/agent.ts';
 import type { Cause } from '../contract/causes.ts';
 import type { CredentialRow } from '../contract/credential.ts';
+import type { FaultKind } from '../contract/credential-states.ts';
 import type { EventRow } from '../contract/events.ts';
 import type { AttemptRow, CostKind, ExecutionClass, ExecutionRow, ExecutionTexts } from '../contract/execution.ts';
 import type { WaitReason } from '../contract/limits.ts';
@@ -15,8 +16,8 @@ import type { ScheduleRow } from '../contract/schedule.ts';
 import type { IncidentState, WeatherFamily } from '../contract/weather.ts';
 import type { WebhookRow } from '../contract/webhook.ts';
 import type { InviteRow } from './door-verbs.ts';
+import type { CredentialEvent, CredentialSwitch } from './credential-verbs.ts';
 import type { KeyRow, LoginRow, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
-import type { ReadVerbs } from './store.ts';
 
 type Bit = 0 | 1;
 export type Lane = 'interactive' | 'batch' | 'nested';
@@ -80,6 +81,20 @@ export type Sessions = Defaulted<Stored<SessionRow>, 'is_main' | 'cost_usd' | 'm
   /** The tree of its last turn: the next one goes on from it. */
   kept_ref: string | null;
 };
+
+export type Credentials = Stored<CredentialRow>;
+
+export interface CredentialFaults {
+  credential_id: string;
+  kind: FaultKind;
+  state: 'limited' | 'rejected';
+  until: number | null;
+  at: number;
+  again: number;
+  cause: string | null;
+  agent_id: string | null;
+  evidence: string;
+}
 
 export type Runners = Defaulted<Stored<RunnerRow>, 'labels'> & { seen_steady: number | null };
 
@@ -166,8 +181,11 @@ export interface Database {
   sessions: Sessions;
   idempotency: { scope: string; key: string; body_hash: string; execution_id: string; stored_steady: number };
   events: Defaulted<Stored<EventRow>, 'id'>;
-  credentials: CredentialRow;
-  credential_events: Defaulted<ReadVerbs['credential_events'][1][number], 'id'>;
+  credentials: Credentials;
+  credential_events: Defaulted<CredentialEvent, 'id'>;
+  credential_faults: CredentialFaults;
+  credential_works: { credential_id: string; agent_id: string; at: number };
+  credential_switches: Defaulted<CredentialSwitch & { agent_id: string }, 'id'>;
   runners: Runners;
   operator_items: OperatorItems;
   streaks: { agent_id: string; cause: Cause; times: string };

@@ -20,6 +20,7 @@ import type {
 } from '../contract/execution.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { WaitReason } from '../contract/limits.ts';
+import type { LoginView } from '../contract/login-view.ts';
 import type { NewOperatorItem } from '../contract/operator.ts';
 import type {
   BeginAnswer,
@@ -35,6 +36,7 @@ import type { Decision, Verdict } from '../contract/verdict.ts';
 import type { WeatherFamily } from '../contract/weather.ts';
 import type { DoorReads, DoorWrites } from './door-verbs.ts';
 import type { MoneyReads, MoneyWrites } from './money-verbs.ts';
+import type { CredentialReads, CredentialWrites, LoginEvidence } from './credential-verbs.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
 import type { FleetLimits, KeyRow, LoginRow, RunnerAbout, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 import type { ScheduleReads, ScheduleWrites } from './schedule-verbs.ts';
@@ -162,11 +164,16 @@ export interface SettleArgs {
   repeated: NewOperatorItem | null;
   /** Set when the ending is weather (R40): by `outcome/weather.ts` alone. */
   weather: { family: WeatherFamily; evidence: string } | null;
-  /** Credential evidence of an S verdict: appended whether or not switching is on. */
-  credential_event: { state: 'limited' | 'rejected'; until: number | null; evidence: string } | null;
+  /** Of the credential it was lent: appended whether or not switching is on. */
+  login: LoginEvidence | null;
+  /** The view that the decision was made on; null = it looked at none. */
+  seen: (Pick<LoginView, 'version'> & Omit<ReadVerbs['login_view'][0], 'attempt_id'>) | null;
 }
-/** `settled` the newest token and not terminal; `replayed` the same facts again; `late` terminal already: kept as late_outcome; `lost` unknown token. */
-type SettleResult = { result: FactsAnswer['result']; execution: ExecutionRow | null };
+/**
+ * `settled` the newest token and not terminal; `replayed` the same facts again; `late` terminal already: kept as late_outcome;
+ * `lost` unknown token; `moved` what `seen` saw has changed, and nothing was written: decide again.
+ */
+type SettleResult = { result: FactsAnswer['result'] | 'moved'; execution: ExecutionRow | null };
 
 export interface ListExecutions {
   status?: ExecutionStatus[];
@@ -191,7 +198,7 @@ export type SearchExecutions = Omit<ListExecutions, 'text_chars' | 'oldest_first
 };
 
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
-export interface WriteVerbs extends DoorWrites, OperatorWrites, WeatherWrites, MoneyWrites, ScheduleWrites {
+export interface WriteVerbs extends DoorWrites, OperatorWrites, WeatherWrites, MoneyWrites, ScheduleWrites, CredentialWrites {
   // -- the life of an execution
   enqueue: [EnqueueArgs, EnqueueResult];
   claim_next: [ClaimNextArgs, ClaimNextResult];
@@ -257,10 +264,6 @@ export interface WriteVerbs extends DoorWrites, OperatorWrites, WeatherWrites, M
     AgentRow | null,
   ];
   delete_agent: [{ id: string; by: string }, { deleted: boolean; cancelled: number }];
-  put_credential: [{ credential: CredentialRow }, CredentialRow | Refusal];
-  delete_credential: [{ id: string }, { deleted: boolean }];
-  /** The same login, refreshed by its CLI. Not done when the secret is no longer the one of before. */
-  reseal_credential: [{ id: string; before: string; after: string }, { done: boolean }];
   put_setting: [{ key: string; value: string | null }, { ok: true }];
   set_paused: [{ paused: boolean; by: string }, { paused: boolean }];
   create_user: [{ user: UserRow }, UserRow | Refusal];
@@ -297,7 +300,7 @@ export interface Judged {
   next: { at: number; id: string } | null;
 }
 
-export interface ReadVerbs extends DoorReads, OperatorReads, WeatherReads, MoneyReads, ScheduleReads {
+export interface ReadVerbs extends DoorReads, OperatorReads, WeatherReads, MoneyReads, ScheduleReads, CredentialReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
   execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];
@@ -317,6 +320,8 @@ export interface ReadVerbs extends DoorReads, OperatorReads, WeatherReads, Money
       agent: AgentRow;
       credential: CredentialRow | null;
       session_cost_before: number | null;
+      /** What was decided after its earlier attempts, oldest first. */
+      decided: Decision[];
     } | null,
   ];
   /** Stored facts with the verdict they were given, of executions that ended since then, oldest first; pages by execution. */
@@ -361,21 +366,6 @@ export interface ReadVerbs extends DoorReads, OperatorReads, WeatherReads, Money
   ];
   attempts_to_stop: [{ runner_id: string }, { attempt_id: string; reason: StopReason }[]];
   fleet_limits: [{ env_call_limit: number | null; env_queue_timeout_s: number | null }, FleetLimits];
-  credentials: [Record<string, never>, CredentialRow[]];
-  credential_events: [
-    { limit: number },
-    {
-      id: number;
-      at: number;
-      credential_id: string;
-      agent_name: string;
-      execution_id: string;
-      state: string;
-      until: number | null;
-      cause: string;
-      evidence: string;
-    }[],
-  ];
   setting: [{ key: string }, SettingRow | null];
   settings: [Record<string, never>, SettingRow[]];
   user_by_name: [{ username: string }, UserRow | null];

@@ -42,7 +42,8 @@ const recorded = async (facts: Facts, over: Partial<Verdict> = {}): Promise<stri
     repeated: null,
     weather: null,
     cost_estimated: false,
-    credential_event: null,
+    login: null,
+    seen: null,
   });
   return work.execution_id;
 };

@@ -11,17 +11,25 @@ export const claimAgent = (id: string, over: Partial<ClaimAgent> = {}): ClaimAge
   memory_bytes: null,
   pool: null,
   credential_id: null,
+  owner_id: 'owner',
   ...over,
 });
 
 export const claimCredential = (id: string, over: Partial<ClaimCredential> = {}): ClaimCredential => ({
   id,
+  name: id,
   kind: 'claude_oauth',
   max_parallel: null,
   pool: null,
   state: 'ok',
   until: null,
   last_used_at: null,
+  owner_id: null,
+  agent_id: null,
+  state_at: null,
+  worked_at: null,
+  pace: null,
+  used: null,
   ...over,
 });
 
@@ -44,6 +52,7 @@ export const claimWorld = (agents: ClaimAgent[], over: Partial<World> = {}): Wor
   paused: false,
   agents: new Map(agents.map((a) => [a.id, a])),
   credentials: [],
+  spill: [],
   runners: [claimRunner('r')],
   running: { fleet: 0, interactive: 0, agent: new Map(), credential: new Map() },
   live: { agent: new Map(), runner: new Map(), memory: new Map() },

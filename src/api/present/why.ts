@@ -61,9 +61,11 @@ const explain = (a: AttemptBody) => ({
 const presentDecision = (d: NonNullable<AttemptBody['decision']>) => {
   switch (d.kind) {
     case 'end':
-      return { kind: d.kind, status: d.status };
+      return { kind: d.kind, status: d.status, ...(d.why !== undefined && { why: d.why }) };
     case 'retry':
       return { kind: d.kind, after_ms: d.after_ms, why: d.why };
+    case 'switch':
+      return { kind: d.kind, from: d.from, to: d.to, why: d.why };
     case 'park':
       return { kind: d.kind, until: iso(d.until), why: d.why };
     default:

@@ -8,7 +8,12 @@ import { endingLines } from '../show/ending.ts';
 import { waitingFor } from '../show/waiting.ts';
 import { plain } from '../terminal.ts';
 
-const thenWords = { end: 'it ended', retry: 'tried again', park: 'put aside' } as const;
+const thenWords = {
+  end: 'it ended',
+  retry: 'tried again',
+  park: 'put aside',
+  switch: 'went on with another login',
+} as const;
 
 export const why = async (context: Context, _options: object, args: string[]): Promise<ExitName> => {
   const { terminal } = context;
@@ -31,7 +36,7 @@ export const why = async (context: Context, _options: object, args: string[]): P
     const told = attempt === row.attempts?.at(-1) && isTerminal(row.status);
     for (const e of told ? [] : (verdict?.evidence ?? []))
       terminal.out(`${terminal.paint('out', 'dim', `    ${plain(e)}`)}\n`);
-    if (attempt.decision !== null && 'why' in attempt.decision) terminal.out(`    ${plain(attempt.decision.why)}\n`);
+    if (attempt.decision?.why !== undefined) terminal.out(`    ${plain(attempt.decision.why)}\n`);
   }
   if (isTerminal(row.status)) terminal.out(endingLines(row, terminal, 'out'));
   terminal.out(chainLines(await api.chain(row.id)));

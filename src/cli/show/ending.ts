@@ -13,6 +13,7 @@ const attentions: Record<string, string> = {
   tool_oom: 'The kernel killed one of its tools for memory; the agent itself went on.',
   memory_pressure: 'It spent its time short of memory: raise resources.memory of the agent.',
   stragglers: 'Processes of it outlived it and were ended.',
+  login_differs: 'It logged in with something else than the credential it was lent.',
   work_not_kept: 'Its work could not be kept: see the workspace.',
 };
 

@@ -34,7 +34,7 @@ export const admits = (w: World, c: Candidate, runners: readonly ClaimRunner[]):
   // Nested work too: an agent without a budget must not spend that of those it calls. Its wait is bounded as every wait is.
   if (heldByBudget(w, c.agent_id)) return { binds: 'budget_spent' };
   const agent = w.agents.get(c.agent_id);
-  const lent: Lent = agent ? lend(w, agent) : { credential_id: null };
+  const lent: Lent = agent ? lend(w, agent, c.wanted) : { credential_id: null };
   if (lent === 'credentials_exhausted') return { binds: lent };
   const room = roomAnywhere(w, c, runners);
   if (isHost(room)) return { binds: room };

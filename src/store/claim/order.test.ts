@@ -10,6 +10,7 @@ const head = (id: string, agent_id: string, over: Partial<Head> = {}): Head => (
   agent_id,
   depth: 0,
   nested: false,
+  wanted: null,
   lane: 'interactive',
   as: 'interactive',
   ...over,

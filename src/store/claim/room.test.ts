@@ -11,6 +11,7 @@ const at = (depth: number, over: Partial<Candidate> = {}): Candidate => ({
   agent_id: 'a',
   depth,
   nested: depth > 0,
+  wanted: null,
   ...over,
 });
 const alive = { agent_id: 'a', credential_id: null, runner_id: 'r', class: 'batch' as const, n: 1 };

@@ -18,15 +18,24 @@ export interface ClaimAgent {
   memory_bytes: number | null;
   pool: string | null;
   credential_id: string | null;
+  owner_id: string;
 }
 export interface ClaimCredential {
   id: string;
+  name: string;
   kind: CredentialKind;
   max_parallel: number | null;
   pool: string | null;
   state: CredentialState;
   until: number | null;
   last_used_at: number | null;
+  owner_id: string | null;
+  agent_id: string | null;
+  state_at: number | null;
+  worked_at: number | null;
+  pace: number | null;
+  /** The fullest window of its plan, 0 to 1; null = not told, or its reset has passed. */
+  used: number | null;
 }
 /** A runner that was seen lately, with the room it told of. */
 export interface ClaimRunner {
@@ -50,6 +59,8 @@ export interface World {
   paused: boolean;
   agents: ReadonlyMap<string, ClaimAgent>;
   credentials: readonly ClaimCredential[];
+  /** Pools (`''` = without a tag) whose work may cross from a subscription to an API key. */
+  spill: readonly string[];
   runners: readonly ClaimRunner[];
   running: { fleet: number; interactive: number; agent: Map<string, number>; credential: Map<string, number> };
   /** Running and waiting: a waiting process holds its place and its memory. */
@@ -73,6 +84,8 @@ export interface Candidate {
   depth: number;
   /** Somebody waits for it now (F3): states and the live bound do not hold it up. */
   nested: boolean;
+  /** The credential to go on with, while it is good; null = any. */
+  wanted: string | null;
 }
 
 /** One running or waiting row, or many alike. */

@@ -1,7 +1,10 @@
 /** Every limit of the claim: it holds exactly, it is the reason shown, and its change takes effect at the next claim. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/support/verifies.ts';
+import type { FaultKind } from '../../contract/credential-states.ts';
 import { type WaitReason, waitReasons } from '../../contract/limits.ts';
+import type { LoginEvidence } from '../credential-verbs.ts';
 import type { OpenEngine } from './engine.ts';
 import { failed, type House, openHouse, room } from './house.ts';
 
@@ -249,7 +252,7 @@ export const limitsConformance = (open: OpenEngine): void => {
       const [c] = await h.claim();
       expect(c!.execution.id).toBe(e.id);
       await h.begin(c!);
-      await h.settle(c!);
+      await h.settle(c!, { login: { failure: null, worked: true, throttled: false, windows: null } });
       expect(await h.read('credentials', {})).toMatchObject([{ state: 'ok', until: null }]);
     });
 
@@ -263,7 +266,7 @@ export const limitsConformance = (open: OpenEngine): void => {
       expect(await h.read('credential_events', { limit: 9 })).toEqual([]);
       await h.settle(worse, {
         ...failed('usage_limit'),
-        credential_event: { state: 'limited', until: h.now() + 9, evidence: 'rate_limit_event' },
+        login: blames({ kind: 'limit', reset_at: h.now() + 9, evidence: 'rate_limit_event' }),
       });
       expect(await h.read('credentials', {})).toMatchObject([{ state: 'limited', until: h.now() + 9 }]);
       expect(await h.read('credential_events', { limit: 9 })).toMatchObject([
@@ -272,6 +275,13 @@ export const limitsConformance = (open: OpenEngine): void => {
     });
   });
 };
+
+const blames = (failure: { kind: FaultKind; reset_at: number | null; evidence: string }): LoginEvidence => ({
+  failure: { ...failure, blames: 'credential', item: null },
+  worked: false,
+  throttled: false,
+  windows: null,
+});
 
 /** A claim for as many as there are, with the room the runner told of last. */
 const claimKeepingRoom = async (h: House, reason: WaitReason) => {

@@ -48,6 +48,14 @@ const credential = (over: Partial<CredentialRow> = {}): CredentialRow => ({
   last_evidence: null,
   last_used_at: null,
   created_at: 1,
+  owner_id: null,
+  agent_id: null,
+  replaced_at: null,
+  state_at: null,
+  worked_at: null,
+  pace: null,
+  pace_at: null,
+  headroom: null,
   ...over,
 });
 const agent = (over: Partial<AgentRow> = {}): AgentRow => anAgent({ id: 'a1', name: 'one', owner_id: 'u1', ...over });
@@ -142,11 +150,11 @@ export const peopleConformance = (open: OpenEngine): void => {
         const replaced = credential({ name: 'renamed', sealed: 'bmV3' });
         const written = await engine.write('put_credential', { credential: replaced, now: 1, steady: 1 });
         expect(written.stirred.claimable).toBe(true);
-        expect(await read('credentials', {})).toEqual([replaced]);
+        expect(await read('credentials', {})).toEqual([{ ...replaced, replaced_at: 1 }]);
         const reseal = (before: string, after: string) => write('reseal_credential', { id: 'c1', before, after });
         expect(await reseal('b2xk', 'b3RoZXI=')).toEqual({ done: false });
         expect(await reseal('bmV3', 'cmVmcmVzaGVk')).toEqual({ done: true });
-        expect(await read('credentials', {})).toEqual([{ ...replaced, sealed: 'cmVmcmVzaGVk' }]);
+        expect(await read('credentials', {})).toEqual([{ ...replaced, sealed: 'cmVmcmVzaGVk', replaced_at: 1 }]);
         expect(await write('delete_credential', { id: 'c1' })).toEqual({ deleted: true });
         expect(await write('delete_credential', { id: 'c1' })).toEqual({ deleted: false });
         expect((await read('agent_by_name', { name: 'one' }))!.credential_id).toBeNull();

@@ -7,6 +7,7 @@ import { weather } from './0005-weather.ts';
 import { schedules } from './0006-schedules.ts';
 import { doors } from './0007-doors.ts';
 import { money } from './0008-money.ts';
+import { credentialPool } from './0009-credential-pool.ts';
 import type { Words } from './words.ts';
 
 export interface Migration {
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   { name: '0006-schedules', statements: schedules },
   { name: '0007-doors', statements: doors },
   { name: '0008-money', statements: money },
+  { name: '0009-credential-pool', statements: credentialPool },
 ];

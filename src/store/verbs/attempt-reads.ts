@@ -1,8 +1,10 @@
 /** Attempts as they are read: for a page, for the judge of facts, for the reaper, for a runner that must stop some. */
 import type { Facts } from '../../contract/facts.ts';
+import type { Decision } from '../../contract/verdict.ts';
 import type { ReadVerb } from '../tx.ts';
 import { agentFrom } from './agent-row.ts';
 import { attemptFrom } from './attempt-row.ts';
+import { credentialFrom } from './credentials.ts';
 import { executionById, executionFrom } from './execution-row.ts';
 import { cliSession } from './start-attempt.ts';
 
@@ -39,11 +41,19 @@ export const attemptForFinish: ReadVerb<'attempt_for_finish'> = async (tx, { att
           .selectAll()
           .where('id', '=', attempt.credential_id)
           .executeTakeFirst()) ?? null);
+  const earlier = await tx.db
+    .selectFrom('attempts')
+    .select('decision')
+    .where('execution_id', '=', row.id)
+    .where('number', '<', attempt.number)
+    .orderBy('number')
+    .execute();
   return {
     attempt: attemptFrom(attempt),
     execution: executionFrom(row),
     agent: agentFrom(agent),
-    credential,
+    credential: credential && credentialFrom(credential),
+    decided: earlier.flatMap((e) => (e.decision === null ? [] : [JSON.parse(e.decision) as Decision])),
     session_cost_before: (await cliSession(tx, row)).cost_before,
   };
 };

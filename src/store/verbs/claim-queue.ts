@@ -15,6 +15,8 @@ interface HeadRow {
   agent_id: string;
   depth: number;
   eligible_at: number;
+  /** Of a row that was queued again: what it goes on with. */
+  credential_id: string | null;
 }
 
 const pendingOf = statement<object, Pending>((db) =>
@@ -52,7 +54,7 @@ const rootHeads = (lane: 'interactive' | 'batch') => {
       union all
       select (select min(e.agent_id) from executions e where e.lane = ${l} and e.agent_id > hop.agent_id)
       from hop where hop.agent_id is not null)
-    select x.id, x.agent_id, x.depth, x.eligible_at
+    select x.id, x.agent_id, x.depth, x.eligible_at, x.credential_id
     from hop join executions x
       on x.id = (select min(e.id) from executions e where e.lane = ${l} and e.agent_id = hop.agent_id)
     where hop.agent_id is not null`);
@@ -72,7 +74,7 @@ const nestedHeads = compile(sql<HeadRow>`
       (select e.agent_id from executions e where e.lane = 'nested' and (e.depth, e.agent_id) > (hop.depth, hop.agent_id)
         order by e.depth, e.agent_id limit 1)
     from hop where hop.agent_id is not null)
-  select x.id, x.agent_id, x.depth, x.eligible_at
+  select x.id, x.agent_id, x.depth, x.eligible_at, x.credential_id
   from hop join executions x
     on x.id = (select min(e.id) from executions e where e.lane = 'nested' and e.depth = hop.depth and e.agent_id = hop.agent_id)
   where hop.agent_id is not null`);
@@ -80,7 +82,7 @@ const nestedHeads = compile(sql<HeadRow>`
 const nextInLane = statement<{ lane: Lane; agent_id: string; id: string }, HeadRow>((db, s) =>
   db
     .selectFrom('executions')
-    .select(['id', 'agent_id', 'depth', 'eligible_at'])
+    .select(['id', 'agent_id', 'depth', 'eligible_at', 'credential_id'])
     .where('lane', '=', s.lane)
     .where('agent_id', '=', s.agent_id)
     .where('id', '>', s.id)
@@ -90,7 +92,7 @@ const nextInLane = statement<{ lane: Lane; agent_id: string; id: string }, HeadR
 const nextNested = statement<{ agent_id: string; depth: number; id: string }, HeadRow>((db, s) =>
   db
     .selectFrom('executions')
-    .select(['id', 'agent_id', 'depth', 'eligible_at'])
+    .select(['id', 'agent_id', 'depth', 'eligible_at', 'credential_id'])
     .where('lane', '=', sql.lit('nested' as const))
     .where('depth', '=', s.depth)
     .where('agent_id', '=', s.agent_id)
@@ -104,6 +106,7 @@ const headFrom = (tx: ReadTx, r: HeadRow, lane: Head['lane']): Head => ({
   agent_id: r.agent_id,
   depth: r.depth,
   nested: lane === 'nested',
+  wanted: r.credential_id,
   lane,
   as: lane === 'nested' ? 'interactive' : agedClass(lane, tx.at.steady - r.eligible_at),
 });

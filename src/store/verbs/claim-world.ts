@@ -5,18 +5,11 @@
 import { sql } from 'kysely';
 import { limits } from '../../contract/limits.ts';
 import type { RunnerRoom } from '../../contract/runner-protocol.ts';
-import {
-  addLive,
-  addRunning,
-  type ClaimAgent,
-  type ClaimCredential,
-  type ClaimRunner,
-  type Held,
-  type World,
-} from '../claim/world.ts';
+import { addLive, addRunning, type ClaimAgent, type ClaimRunner, type Held, type World } from '../claim/world.ts';
 import { lit, statement } from '../statement.ts';
 import type { ClaimLimits } from '../store.ts';
 import type { ReadTx } from '../tx.ts';
+import { claimCredentials, spillingPools } from './credential-world.ts';
 import { fleetCapOf, isPaused } from './fleet-settings.ts';
 import { loadSpending } from './spending-gates.ts';
 import { loadGates } from './weather-gates.ts';
@@ -35,18 +28,24 @@ const waiting = heldIn(lit.waiting);
 
 const agentsOf = statement<
   object,
-  Pick<ClaimAgent, 'id' | 'adapter' | 'memory_bytes' | 'pool' | 'credential_id'> & {
+  Pick<ClaimAgent, 'id' | 'adapter' | 'memory_bytes' | 'pool' | 'credential_id' | 'owner_id'> & {
     max_parallel_tasks: number | null;
     desired_state: string;
   }
 >((db) =>
   db
     .selectFrom('agents')
-    .select(['id', 'adapter', 'memory_bytes', 'pool', 'credential_id', 'max_parallel_tasks', 'desired_state'])
+    .select([
+      'id',
+      'adapter',
+      'memory_bytes',
+      'pool',
+      'credential_id',
+      'owner_id',
+      'max_parallel_tasks',
+      'desired_state',
+    ])
     .where('deleted_at', 'is', null),
-);
-const credentialsOf = statement<object, ClaimCredential>((db) =>
-  db.selectFrom('credentials').select(['id', 'kind', 'max_parallel', 'pool', 'state', 'until', 'last_used_at']),
 );
 const runnersOf = statement<{ since: number }, { id: string; room: string | null }>((db, s) =>
   db.selectFrom('runners').select(['id', 'room']).where('seen_steady', '>=', s.since),
@@ -77,6 +76,7 @@ export const loadWorld = async (tx: ReadTx, l: ClaimLimits): Promise<Loaded> => 
       memory_bytes: a.memory_bytes,
       pool: a.pool,
       credential_id: a.credential_id,
+      owner_id: a.owner_id,
     });
   const runners: ClaimRunner[] = [];
   for (const r of (await runnersOf(tx, { since: tx.at.steady - limits.leaseMs })).rows)
@@ -90,7 +90,8 @@ export const loadWorld = async (tx: ReadTx, l: ClaimLimits): Promise<Loaded> => 
     diskFloorBytes: l.disk_floor_bytes,
     paused: await isPaused(tx),
     agents,
-    credentials: (await credentialsOf(tx, {})).rows,
+    credentials: await claimCredentials(tx),
+    spill: await spillingPools(tx),
     runners,
     running: { fleet: 0, interactive: 0, agent: new Map(), credential: new Map() },
     live: { agent: new Map(), runner: new Map(), memory: new Map() },

@@ -80,13 +80,14 @@ export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
 /** Why a queued row waits now. */
 export const reasonNow = (
   w: World,
-  row: Pick<Row, 'id' | 'agent_id' | 'depth' | 'behind' | 'awaited' | 'ripe_at' | 'fan_out_id'>,
+  row: Pick<Row, 'id' | 'agent_id' | 'depth' | 'behind' | 'awaited' | 'ripe_at' | 'fan_out_id' | 'credential_id'>,
   steady: number,
 ): WaitReason => {
   if (row.behind === 1) return behindWhat(row);
   // Ripe rows stay parked until the next claim or sweep looks at them.
   if (row.ripe_at !== null && row.ripe_at > steady) return 'not_before';
-  const candidate = { id: row.id, agent_id: row.agent_id, depth: row.depth, nested: row.awaited === 1 };
+  const { id, agent_id, depth, credential_id: wanted } = row;
+  const candidate = { id, agent_id, depth, nested: row.awaited === 1, wanted };
   return admits(w, candidate, w.runners).binds ?? 'turn';
 };
 

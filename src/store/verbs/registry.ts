@@ -16,7 +16,17 @@ import { chain } from './chain.ts';
 import { clearChat, session, sessions } from './chat-sessions.ts';
 import { claimNext } from './claim-next.ts';
 import { costs } from './cost-rows.ts';
-import { credentialEvents, credentials, deleteCredential, putCredential, resealCredential } from './credentials.ts';
+import {
+  credentialEvents,
+  credentialFaults,
+  credentialSwitches,
+  credentials,
+  credentialUsage,
+  deleteCredential,
+  noteSeals,
+  putCredential,
+  resealCredential,
+} from './credentials.ts';
 import { enqueue } from './enqueue.ts';
 import { eventsAfter } from './event-reads.ts';
 import { execution, executions, executionsWithTexts } from './execution-reads.ts';
@@ -30,6 +40,7 @@ import { acceptInvite, changeUser, createInvite, deleteInvite, deleteUser, invit
 import { judged } from './judged.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
 import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
+import { loginOptions, loginView } from './login-view.ts';
 import { notifications, notificationTried, takeNotifications } from './notifications.ts';
 import { notifyTarget, putNotifyTarget } from './notify-target.ts';
 import { occupancy } from './occupancy.ts';
@@ -129,6 +140,7 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   put_credential: putCredential,
   reseal_credential: resealCredential,
   put_setting: putSetting,
+  note_seals: noteSeals,
   retain,
   revoke_key: revokeKey,
   set_password: setPassword,
@@ -171,7 +183,12 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   waiting_since: waitingSince,
   clock_high_water: clockHighWater,
   credential_events: credentialEvents,
+  credential_faults: credentialFaults,
+  credential_switches: credentialSwitches,
+  credential_usage: credentialUsage,
   credentials,
+  login_options: loginOptions,
+  login_view: loginView,
   key_by_hash: keyByHash,
   keys,
   login,

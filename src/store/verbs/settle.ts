@@ -9,10 +9,11 @@ import { statement } from '../statement.ts';
 import type { SettleArgs } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
 import { recordCost } from './cost-rows.ts';
-import { failedWith, workedWith } from './credential-evidence.ts';
-import { type Ending, end } from './end.ts';
+import { showed } from './credential-evidence.ts';
+import { type Ending, end, sayError } from './end.ts';
 import { tell } from './events.ts';
 import { executionById, executionFrom, mustHave, type Row } from './execution-row.ts';
+import { stillSo } from './login-view.ts';
 import { durationMs } from './measured.ts';
 import { requeue } from './requeue.ts';
 import { sessionUsed } from './session-used.ts';
@@ -47,13 +48,15 @@ export const settle: WriteVerb<'settle'> = async (tx, given) => {
   if ((await factsOf(tx, { id: attempt.id })).rows.length > 0)
     return { result: 'replayed', execution: executionFrom(row) };
   const late = isTerminal(row.status) || attempt.number !== row.attempt;
+  if (!late && given.seen !== null && !(await stillSo(tx, attempt.id, given.seen)))
+    return { result: 'moved', execution: null };
   const args = late ? given : await byWeather(tx, row, attempt, given);
   await keepOutcome(tx, attempt, args, late);
   await recordCost(tx, row, attempt, args);
   await sessionUsed(tx, row, args.facts, args.cost_usd);
   await evidence(tx, row, attempt, args);
   if (late) await keepLate(tx, row, attempt, args);
-  await tellOperator(tx, row, attempt.claimed_at, args, late ? null : await follow(tx, row, args));
+  await tellOperator(tx, row, attempt.claimed_at, args, late ? null : await follow(tx, row, attempt, args));
   await takeResumes(tx);
   return { result: late ? 'late' : 'settled', execution: executionFrom(await mustHave(tx, row.id)) };
 };
@@ -79,11 +82,18 @@ const keepOutcome = async (tx: Tx, attempt: Attempt, args: SettleArgs, late: boo
 };
 
 const evidence = async (tx: Tx, row: Row, attempt: Attempt, args: SettleArgs): Promise<void> => {
-  const about = { agent_name: row.agent_name, execution_id: row.id };
-  if (attempt.credential_id === null) return;
-  if (args.credential_event)
-    await failedWith(tx, attempt.credential_id, { ...about, cause: args.verdict.cause }, args.credential_event);
-  else if (args.verdict.cause === 'success') await workedWith(tx, attempt.credential_id);
+  if (attempt.credential_id === null || args.login === null) return;
+  const { agent_id, agent_name, id: execution_id } = row;
+  const shown = {
+    credential_id: attempt.credential_id,
+    agent_id,
+    agent_name,
+    execution_id,
+    cause: args.verdict.cause,
+    claimed_at: attempt.claimed_at,
+    at: Math.min(tx.at.now, args.facts.ended_at ?? tx.at.now),
+  };
+  await showed(tx, shown, args.login);
 };
 
 /** Costs add up over the attempts; a kind that is not the same for all is not known. */
@@ -108,15 +118,15 @@ const decided = (row: Row, d: Decision): Decision =>
   d.kind !== 'end' && row.cancel_requested_at !== null ? { kind: 'end', status: 'cancelled' } : d;
 
 /** What it ended as; null = it is queued again. */
-const follow = async (tx: Tx, row: Row, args: SettleArgs): Promise<Ending['status'] | null> => {
+const follow = async (tx: Tx, row: Row, attempt: Attempt, args: SettleArgs): Promise<Ending['status'] | null> => {
   const { facts, verdict } = args;
   const { stream } = facts;
   const decision = decided(row, args.decision);
   const more: Partial<Row> = { ...costs(row, args), cli_session_id: stream.session_id ?? row.cli_session_id };
   if (decision.kind !== 'end') {
-    const afterMs = decision.kind === 'retry' ? decision.after_ms : Math.max(0, decision.until - tx.at.now);
+    if (decision.kind === 'switch') await noteSwitch(tx, row, attempt, { ...decision, cause: verdict.cause });
     const parked = row.parked + (decision.kind === 'park' ? 1 : 0);
-    await requeue(tx, row, { afterMs, why: decision.why, more: { ...more, parked } });
+    await again(tx, row, decision, { ...more, parked });
     return null;
   }
   const status = verdict.cause === 'cancelled' ? 'cancelled' : decision.status;
@@ -148,6 +158,49 @@ const follow = async (tx: Tx, row: Row, args: SettleArgs): Promise<Ending['statu
     data: { attempt: row.attempt },
   });
   return status;
+};
+
+/** Queued again: in its lane at once, or after a time. It goes on with the credential it had, or with the one it moves to. */
+const again = async (
+  tx: Tx,
+  row: Row,
+  decision: Exclude<Decision, { kind: 'end' }>,
+  more: Partial<Row>,
+): Promise<void> => {
+  const { why } = decision;
+  const wanted = decision.kind === 'switch' ? decision.to : row.credential_id;
+  // Parked for a login it stands in its lane, where any login that comes good before the reset wakes it.
+  const afterMs =
+    decision.kind === 'retry'
+      ? decision.after_ms
+      : decision.kind === 'park' && decision.for !== 'login'
+        ? Math.max(0, decision.until - tx.at.now)
+        : 0;
+  await requeue(tx, row, { afterMs, why, more: { ...more, credential_id: wanted } });
+  if (decision.kind === 'park') await sayError(tx, row.id, why);
+};
+
+/** The first failure of an agent on a credential moves it; those that follow on the same one go where it went. */
+const noteSwitch = async (
+  tx: Tx,
+  row: Row,
+  { claimed_at }: Attempt,
+  { from, to, cause }: { from: string; to: string; cause: string },
+): Promise<void> => {
+  const before = tx.db
+    .selectFrom('credential_switches')
+    .select('id')
+    .where('agent_id', '=', row.agent_id)
+    .where('from_id', '=', from)
+    .where('to_id', '=', to)
+    .where('at', '>=', claimed_at);
+  if (await before.executeTakeFirst()) return;
+  const { agent_id, agent_name, id: execution_id } = row;
+  await tx.db
+    .insertInto('credential_switches')
+    .values({ at: tx.at.now, agent_id, agent_name, execution_id, from_id: from, to_id: to, cause })
+    .execute();
+  await tell(tx, { type: 'credential.switched', execution_id, agent_name, data: { from, to, cause } });
 };
 
 /** What went in, cached or not: the bare count without the cache would be a few tokens for a long prompt. */

@@ -11,6 +11,7 @@ import { insertInto, lit, statement } from '../statement.ts';
 import type { ClaimRow } from '../store.ts';
 import type { ReadTx, Tx } from '../tx.ts';
 import { agentFrom } from './agent-row.ts';
+import { credentialFrom } from './credentials.ts';
 import { tell } from './events.ts';
 import { executionFrom, mustHave, type Row } from './execution-row.ts';
 
@@ -103,7 +104,9 @@ const resumeRef = async (tx: Tx, row: Row): Promise<string | null> => {
 
 const lendOut = async (tx: Tx, id: string): Promise<CredentialRow> => {
   await tx.db.updateTable('credentials').set({ last_used_at: tx.at.now }).where('id', '=', id).execute();
-  return tx.db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  return credentialFrom(
+    await tx.db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
+  );
 };
 
 export const startAttempt = async (tx: Tx, a: NewAttempt): Promise<ClaimRow> => {

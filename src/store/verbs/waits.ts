@@ -123,12 +123,32 @@ const long = statement<
   { older_than: number; most: number },
   Pick<
     Row,
-    'id' | 'agent_id' | 'agent_name' | 'depth' | 'behind' | 'awaited' | 'ripe_at' | 'fan_out_id' | 'eligible_at'
+    | 'id'
+    | 'agent_id'
+    | 'agent_name'
+    | 'depth'
+    | 'behind'
+    | 'awaited'
+    | 'ripe_at'
+    | 'fan_out_id'
+    | 'eligible_at'
+    | 'credential_id'
   >
 >((db, s) =>
   db
     .selectFrom('executions')
-    .select(['id', 'agent_id', 'agent_name', 'depth', 'behind', 'awaited', 'ripe_at', 'fan_out_id', 'eligible_at'])
+    .select([
+      'id',
+      'agent_id',
+      'agent_name',
+      'depth',
+      'behind',
+      'awaited',
+      'ripe_at',
+      'fan_out_id',
+      'eligible_at',
+      'credential_id',
+    ])
     .where('status', '=', lit.queued)
     .where('not_before', 'is', null)
     .where('eligible_at', '<=', s.older_than)

@@ -143,6 +143,7 @@ const attentions: Record<string, string> = {
   tool_oom: 'a tool was killed: out of memory',
   memory_pressure: 'it was short of memory all the time',
   stragglers: 'processes outlived it and were ended',
+  login_differs: 'it logged in with another login than it was lent',
   work_not_kept: 'its work was not kept',
 };
 /** An unknown flag of a newer server is shown as it is, not hidden. */
