@@ -4,7 +4,6 @@ import { eachNode, isTest, type Program, programsIn, readProgram } from './suppo
 
 /** Exports that only tests use now, each with the part of the product that will. */
 const toCome: Record<string, string> = {
-  'src/outcome/decide.ts park': 'the credential pool: parked until a reset',
 };
 
 const name = (file: string, what: string) => `${relative(resolve(), file)} ${what}`;

@@ -22,14 +22,14 @@ export const faultOf: Partial<Record<Cause, FaultKind>> = {
 };
 
 /** A limit without a known reset is taken for over after this; a known reset always beats it. */
-export const skipWindowMs = 2 * 3_600_000;
+const skipWindowMs = 2 * 3_600_000;
 /** Resets come late (claude-code#15064): told again after its time, a limit is believed for this, doubled each time. */
 export const lateResetMs = 30_000;
 const lateResetMostMs = 30 * 60_000;
 /** A rejected login is tried by one run after these; then only a new secret brings it back. */
-export const probeAfterMs: readonly number[] = [30 * 60_000, 2 * 3_600_000, 8 * 3_600_000];
+const probeAfterMs: readonly number[] = [30 * 60_000, 2 * 3_600_000, 8 * 3_600_000];
 
-export interface CredentialFault {
+interface CredentialFault {
   state: 'limited' | 'rejected';
   until: number | null;
   /** When it was seen. */

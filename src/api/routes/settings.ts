@@ -1,5 +1,6 @@
 /** Free settings by key, and the provider keys among them, masked. Limits of the fleet have a route that checks them. */
 import { z } from 'zod';
+import { isLendingSetting } from '../../contract/credential.ts';
 import { refuse } from '../../contract/errors.ts';
 import { installationSettings, isFleetSetting } from '../../contract/limits.ts';
 import { openedOrNull } from '../../credentials/seal.ts';
@@ -117,6 +118,10 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
             'invalid',
             `${key} is a limit of the fleet. Change it with PUT /api/fleet/limits or POST /api/fleet/pause.`,
           ),
+        );
+      if (isLendingSetting(key))
+        orRefuse(
+          refuse('invalid', `${key} says how credentials are lent. Change it under /api/subscriptions/settings.`),
         );
       const value = String(request.body.value);
       const problem = settingProblem(key, value);

@@ -15,7 +15,7 @@ import { closeFleetItem } from './close-items.ts';
 import { tell } from './events.ts';
 import { raise } from './raise-item.ts';
 
-export interface Shown {
+interface Shown {
   credential_id: string;
   agent_id: string;
   agent_name: string;
@@ -29,14 +29,13 @@ export interface Shown {
 /** Above this a pace binds nothing: the fleet's own limit comes first. */
 const paceMost = 32;
 
-export const exhaustedKey = (pool: string | null, kind: string): string =>
-  `credentials_exhausted:${pool ?? ''}:${kind}`;
+const exhaustedKey = (pool: string | null, kind: string): string => `credentials_exhausted:${pool ?? ''}:${kind}`;
 export const rejectedKey = (credential_id: string): string => `login_rejected:${credential_id}`;
-export const alikeKey = (kind: string): string => `logins_rejected_alike:${kind}`;
+const alikeKey = (kind: string): string => `logins_rejected_alike:${kind}`;
 
 const credentialOf = (tx: Tx, id: string): Promise<Credentials | undefined> =>
   tx.db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirst();
-export const faultsOf = (tx: Tx, id: string): Promise<CredentialFaults[]> =>
+const faultsOf = (tx: Tx, id: string): Promise<CredentialFaults[]> =>
   tx.db.selectFrom('credential_faults').selectAll().where('credential_id', '=', id).orderBy('kind').execute();
 
 export const showed = async (tx: Tx, shown: Shown, evidence: LoginEvidence): Promise<void> => {
