@@ -10,7 +10,9 @@ let id: string;
 const old = chatGptLogin({ expiresInS: 60, refreshedAt: '2026-01-01T00:00:00Z' });
 beforeEach(async () => {
   fleet = await openFleet();
-  await fleet.agent('coder', { adapter: 'codex', command: null });
+  // A plan is lent to agents of its owner alone.
+  const owner = await fleet.deps.store.read('user_by_name', { username: 'admin' });
+  await fleet.agent('coder', { adapter: 'codex', command: null, owner_id: owner!.id });
   const made = await fleet.api('POST', '/api/subscriptions', { name: 'plan', kind: 'codex_login', token: old.file });
   expect(made.status, made.text).toBe(201);
   id = made.body.id;
