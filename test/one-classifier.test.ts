@@ -179,9 +179,16 @@ describe('what text means', () => {
   );
 
   it(verifies('R35')('stands in tables that nobody outside outcome/ takes in'), () => {
-    const doors = ['diagnose', 'decide', 'operator-item', 'from-evidence-row', 'weather', 'login', 'login-items', 'plan-windows'].map(
-      (d) => `src/outcome/${d}.ts`,
-    );
+    const doors = [
+      'diagnose',
+      'decide',
+      'operator-item',
+      'from-evidence-row',
+      'weather',
+      'login',
+      'login-items',
+      'plan-windows',
+    ].map((d) => `src/outcome/${d}.ts`);
     const taken = outside.flatMap((p) =>
       p.imports.map((i) => nameOf(i.from)).filter((to) => to.startsWith('src/outcome/')),
     );

@@ -229,7 +229,7 @@ const windowRejected = (limit: Json, said: string, context: Context): Finding =>
 });
 
 const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding | null => {
-  const typed = f.type !== null && f.type in anthropicTypes;
+  const typed = f.type !== null && Object.hasOwn(anthropicTypes, f.type);
   const spoke = typed || f.requestId;
   const firstLine = f.text.split(/\r?\n/, 1)[0]!;
   const sentence = claudeSentence(firstLine, context, 'structured');
@@ -270,7 +270,7 @@ const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding 
   const page = !spoke && (looksLikePage(body) || (f.type !== null && !typed && f.status === 403));
   if (page && f.status !== null && f.status < 500) return finding('edge_blocked', { retryable: isChallenge(body) });
 
-  if (f.class !== null && f.class in classes) {
+  if (f.class !== null && Object.hasOwn(classes, f.class)) {
     const cause = classes[f.class]!;
     return finding(cause, { switches: true });
   }

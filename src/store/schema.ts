@@ -15,8 +15,8 @@ import type { NotificationRow, NotifyTargetRow, OperatorItemRow } from '../contr
 import type { ScheduleRow } from '../contract/schedule.ts';
 import type { IncidentState, WeatherFamily } from '../contract/weather.ts';
 import type { WebhookRow } from '../contract/webhook.ts';
-import type { InviteRow } from './door-verbs.ts';
 import type { CredentialEvent, CredentialSwitch } from './credential-verbs.ts';
+import type { InviteRow } from './door-verbs.ts';
 import type { KeyRow, LoginRow, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 
 type Bit = 0 | 1;

@@ -34,9 +34,9 @@ import type { Tick } from '../contract/schedule.ts';
 import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 import type { WeatherFamily } from '../contract/weather.ts';
+import type { CredentialReads, CredentialWrites, LoginEvidence } from './credential-verbs.ts';
 import type { DoorReads, DoorWrites } from './door-verbs.ts';
 import type { MoneyReads, MoneyWrites } from './money-verbs.ts';
-import type { CredentialReads, CredentialWrites, LoginEvidence } from './credential-verbs.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
 import type { FleetLimits, KeyRow, LoginRow, RunnerAbout, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 import type { ScheduleReads, ScheduleWrites } from './schedule-verbs.ts';
@@ -198,7 +198,13 @@ export type SearchExecutions = Omit<ListExecutions, 'text_chars' | 'oldest_first
 };
 
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
-export interface WriteVerbs extends DoorWrites, OperatorWrites, WeatherWrites, MoneyWrites, ScheduleWrites, CredentialWrites {
+export interface WriteVerbs
+  extends DoorWrites,
+    OperatorWrites,
+    WeatherWrites,
+    MoneyWrites,
+    ScheduleWrites,
+    CredentialWrites {
   // -- the life of an execution
   enqueue: [EnqueueArgs, EnqueueResult];
   claim_next: [ClaimNextArgs, ClaimNextResult];

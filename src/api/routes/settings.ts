@@ -120,9 +120,7 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
           ),
         );
       if (isLendingSetting(key))
-        orRefuse(
-          refuse('invalid', `${key} says how credentials are lent. Change it under /api/subscriptions/settings.`),
-        );
+        orRefuse(refuse('invalid', `${key} is a setting of lending. Change it under /api/subscriptions/settings.`));
       const value = String(request.body.value);
       const problem = settingProblem(key, value);
       if (problem !== null)
