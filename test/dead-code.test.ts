@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eachNode, isTest, type Program, programsIn, readProgram } from './support/sources.ts';
 
 /** Exports that only tests use now, each with the part of the product that will. */
-const toCome: Record<string, string> = {
-};
+const toCome: Record<string, string> = {};
 
 const name = (file: string, what: string) => `${relative(resolve(), file)} ${what}`;
 const ofTests = (file: string) => isTest(file) || /^(test|bench|scripts)\//.test(relative(resolve(), file));

@@ -51,9 +51,13 @@ export interface LoginEvidence {
   windows: { window: string; utilization: number | null; resets_at: number | null }[] | null;
 }
 
+/** What a person stores; what runs show of it later is left out. */
+type PutCredential = Omit<CredentialRow, LaterShown> & Partial<Pick<CredentialRow, LaterShown>>;
+type LaterShown = 'owner_id' | 'agent_id' | 'replaced_at' | 'state_at' | 'worked_at' | 'pace' | 'pace_at' | 'headroom';
+
 export interface CredentialWrites {
   /** The same id again keeps its record, unless the secret is another: then a new one begins. */
-  put_credential: [{ credential: CredentialRow }, CredentialRow | Refusal];
+  put_credential: [{ credential: PutCredential }, CredentialRow | Refusal];
   delete_credential: [{ id: string }, { deleted: boolean }];
   /** The same login, refreshed by its CLI. Not done when the secret is no longer the one of before. */
   reseal_credential: [{ id: string; before: string; after: string }, { done: boolean }];

@@ -109,13 +109,6 @@ export const storeCredential = async (
       last_used_at: null,
       created_at: now,
       owner_id: principal.kind === 'user' ? principal.id : null,
-      agent_id: null,
-      replaced_at: null,
-      state_at: null,
-      worked_at: null,
-      pace: null,
-      pace_at: null,
-      headroom: null,
     },
   });
   if ('refused' in stored) return stored;

@@ -14,6 +14,16 @@ export const credentialFrom = (r: Credentials): CredentialRow => ({
   headroom: r.headroom === null ? null : (JSON.parse(r.headroom) as Headroom),
 });
 
+const unseen = {
+  owner_id: null,
+  agent_id: null,
+  replaced_at: null,
+  state_at: null,
+  worked_at: null,
+  pace: null,
+  pace_at: null,
+};
+
 export const putCredential: WriteVerb<'put_credential'> = async (tx, { credential: c }) => {
   const taken = await tx.db
     .selectFrom('credentials')
@@ -22,7 +32,7 @@ export const putCredential: WriteVerb<'put_credential'> = async (tx, { credentia
     .where('id', '!=', c.id)
     .executeTakeFirst();
   if (taken) return refuse('duplicate', `A credential named ${c.name} exists already.`);
-  const columns = { ...c, headroom: c.headroom === null ? null : JSON.stringify(c.headroom) };
+  const columns: Credentials = { ...unseen, ...c, headroom: c.headroom ? JSON.stringify(c.headroom) : null };
   const known = await tx.db.selectFrom('credentials').selectAll().where('id', '=', c.id).executeTakeFirst();
   if (!known) await insert(tx, columns);
   else if (known.sealed !== c.sealed) await replace(tx, columns);
