@@ -98,6 +98,12 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
   );
   declare(
     program,
+    'diff <id>',
+    'what an execution changed in its workspace',
+    async () => (await import('./commands/diff.ts')).diff,
+  );
+  declare(
+    program,
     'cancel <id>',
     'stop an execution, or take it out of the queue',
     async () => (await import('./commands/cancel.ts')).cancel,
@@ -111,9 +117,16 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     .option('--agent <name>', 'this agent only')
     .option('--provider <name>', 'work for this provider only (drover incidents names them)')
     .option('--wait', 'return when nothing runs any more');
-  declare(program, 'resume', 'go on after a pause', async () => (await import('./commands/pause.ts')).resume)
+  declare(
+    program,
+    'resume [id] [message...]',
+    'go on after a pause; with an id: go on where that execution stopped, in its session and its kept tree',
+    async () => (await import('./commands/resume.ts')).resume,
+  )
     .option('--agent <name>', 'this agent only')
-    .option('--provider <name>', 'work for this provider only; with an open incident a probe goes at once');
+    .option('--provider <name>', 'work for this provider only; with an open incident a probe goes at once')
+    .option('--async', 'with an id: do not wait, print the new id')
+    .option('--key <key>', 'with an id: idempotency key');
   declare(
     program,
     'incidents',

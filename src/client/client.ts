@@ -240,6 +240,13 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
     setLimits: (b: { agent_call_limit?: number; queue_timeout_s?: number }) =>
       ask<LimitsBody>('/api/fleet/limits', { method: 'PUT', json: b }),
     pause: () => ask<{ paused: boolean }>('/api/fleet/pause', { method: 'POST' }),
+    /** Goes on where an ended execution stopped; the answer names the new one. */
+    resumeExecution: (executionId: string, body: { message?: string }, key: string) =>
+      ask<AcceptedBody & { execution_id: string }>(`/api/executions/${id(executionId)}/resume`, {
+        method: 'POST',
+        json: body,
+        headers: { 'idempotency-key': key },
+      }),
     resume: () => ask<{ paused: boolean }>('/api/fleet/resume', { method: 'POST' }),
     costs: (query: CostQuery) => ask<CostsBody>('/api/costs', { query: { ...query } }),
     costsCsv: (query: CostQuery) => ask<string>('/api/costs', { query: { ...query, format: 'csv' } }),

@@ -169,6 +169,8 @@ export const Facts = z.object({
       insertions: z.number().int().nullable(),
       deletions: z.number().int().nullable(),
       keep_error: text.nullable(),
+      /** What changed, for people: bounded, and without what was lent. Left out by older runners. */
+      diff: z.object({ text, truncated: z.boolean() }).nullish(),
     })
     .nullable(),
   /** Processes of the tree that outlived the leader and were ended (teardown). */

@@ -199,7 +199,14 @@ const nothingKnown = (facts: Facts, ending: Ending): Finding => {
   const refused = facts.spawned_at === null && stream.lines.some((l) => /^HTTP (502|503)\b/.test(l.text));
   if (ending.exitCode === null && refused)
     return simple('agent_unreachable', 'the runner did not take it', { confidence: 'likely' });
-  if (ending.exitCode === null && (facts.spawned_at !== null || stream.bytes > 0))
+  // We held it, and its holder died before it did: it may have ended well.
+  if (ending.exitCode === null && facts.spawned_at !== null)
+    return simple('unknown', 'it is gone, and nobody saw how it ended', {
+      confidence: 'unknown',
+      retryable: false,
+      switches: false,
+    });
+  if (ending.exitCode === null && stream.bytes > 0)
     return simple('killed_unknown', 'it is gone, and nobody saw how it ended', { confidence: 'unknown' });
   // These CLIs say why on stdout. When it has no word of theirs, the reason was lost: it may have been a login or a limit.
   const lost = stream.cli !== 'command' && stream.cli !== 'any' && !spokenLines(stream).some(onStdout);

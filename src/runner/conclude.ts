@@ -16,6 +16,12 @@ export interface Measured {
 }
 export const notMeasured: Measured = { run_ms: null, waiting_ms: null };
 
+/** An agent may have written down what it was lent. */
+const hidden = (
+  { hide }: Run,
+  { diff }: NonNullable<Facts['workspace']>,
+): Pick<NonNullable<Facts['workspace']>, 'diff'> => (diff == null ? {} : { diff: { ...diff, text: hide(diff.text) } });
+
 /** `exit` null = the process is proven dead and left no record. */
 export const conclude = async (
   run: Run,
@@ -84,7 +90,7 @@ export const conclude = async (
     waiting_ms: measured.waiting_ms,
     runner_restarts: state.restarts,
     pid: state.pid,
-    workspace,
+    workspace: workspace && { ...workspace, ...hidden(run, workspace) },
     stragglers: torn.stragglers,
   };
 };

@@ -121,6 +121,8 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     leaving: leaving.signal,
     onRound: () => {
       if (!single.isMine()) retire();
+      // What could not be removed yet: a process that is dying holds its cgroup a moment longer.
+      else launcher.sweep(roster.has);
     },
   });
   let claims: ReturnType<typeof startClaims> | null = null;
@@ -156,6 +158,10 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   const found = await recover(parts, work);
   launcher.sweep(roster.has);
   const kept = await workspaces.prune(new Set(roster.executions()));
+  void workspaces.pruneRefs(clock.now()).then(
+    (n) => n > 0 && log.info('kept trees of 30 days ago are gone', { refs: n }),
+    (error) => log.warn('old kept trees stay', { error }),
+  );
   log.info('the runner is up', { slots: o.slots, cgroup: launcher.cgroup, ...found, workspaces_kept: kept.length });
   if (roster.size() > 0) renewals.soon();
   if (stopped === null)

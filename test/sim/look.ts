@@ -80,8 +80,8 @@ export const createLooker = (w: () => World): Looker => {
       must(own <= cap + over, `${own} processes of ${name} work, its cap is ${cap}`);
     }
     const running = all.filter((r) => r.status === 'running');
-    // One that gave a call up and makes the next: its row yields when the question arrives.
-    const mayBeOver = procs().filter((p) => p.alive && p.gaveUp).length;
+    // One that gave a call up: its row runs at once, and until its next call or its ending arrives.
+    const mayBeOver = running.filter((r) => procs().some((p) => p.gaveUp && p.claim.token === r.token)).length;
     must(running.length <= fleet + mayBeOver, `${running.length} rows run, the fleet's cap is ${fleet}`);
   };
 

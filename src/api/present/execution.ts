@@ -114,8 +114,15 @@ export interface AttemptBody {
   permission_mode: string | null;
   denied_tools: string[];
   memory: Facts['memory'];
-  workspace: Facts['workspace'];
+  /** The text of what changed is under `/api/executions/ID/diff`. */
+  workspace: Omit<NonNullable<Facts['workspace']>, 'diff'> | null;
 }
+
+const withoutDiff = (workspace: Facts['workspace']): AttemptBody['workspace'] => {
+  if (workspace === null) return null;
+  const { diff: _, ...kept } = workspace;
+  return kept;
+};
 
 export const presentAttempt = (a: AttemptRow, facts: Facts | null): AttemptBody => ({
   id: a.id,
@@ -141,5 +148,5 @@ export const presentAttempt = (a: AttemptRow, facts: Facts | null): AttemptBody 
   permission_mode: facts?.stream.permission_mode ?? null,
   denied_tools: facts?.stream.denied_tools ?? [],
   memory: facts?.memory ?? null,
-  workspace: facts?.workspace ?? null,
+  workspace: withoutDiff(facts?.workspace ?? null),
 });

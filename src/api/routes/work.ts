@@ -12,6 +12,7 @@ import { workExecutions } from './work-executions.ts';
 import { workFanOut } from './work-fan-out.ts';
 import { workLog } from './work-log.ts';
 import { workQueue } from './work-queue.ts';
+import { workResume } from './work-resume.ts';
 import { workSubmit } from './work-submit.ts';
 
 export const workRoutes: RouteModule = (deps) => async (app) => {
@@ -20,6 +21,7 @@ export const workRoutes: RouteModule = (deps) => async (app) => {
   for (const module of [
     workSubmit(open),
     workExecutions,
+    workResume,
     workChain,
     workDiff,
     workFanOut(open),

@@ -3,7 +3,7 @@ import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
 
-interface Which {
+export interface Which {
   agent?: string;
   provider?: string;
 }
@@ -59,7 +59,7 @@ const holdBack = async (context: Context, options: Which): Promise<ExitName> => 
   return said(context, await api.pause(), 'The fleet starts nothing new; what runs goes on. To go on: drover resume.');
 };
 
-export const resume = async (context: Context, options: Which): Promise<ExitName> => {
+export const resumeClaims = async (context: Context, options: Which): Promise<ExitName> => {
   one(options);
   const { api } = context.connection();
   if (options.provider !== undefined)

@@ -47,6 +47,10 @@ export const run = async (context: Context, flags: RunFlags, [agent, ...words]: 
   return told(context, id, watched);
 };
 
+/** Until it ends, or `waitMs` is over: what it says, its ending, and the exit code of that. */
+export const follow = async (context: Context, id: string, waitMs: number | null): Promise<ExitName> =>
+  told(context, id, await watch(context, id, { waitMs }));
+
 const messageOf = async (context: Context, words: string[]): Promise<string> => {
   const { terminal } = context;
   const fromStdin = words.length === 1 && words[0] === '-';

@@ -101,7 +101,7 @@ export const tearDown = async (
   const held = readHeld(dir);
   const before = readRecord(files(dir).torn, TornRecord);
   if (before) {
-    if (held?.leaf) removeLeaf(held.leaf);
+    if (held?.leaf) await remove(held.leaf, kernel);
     return before;
   }
   const seen = await endTree(attempt, held, spare, kernel);

@@ -1,4 +1,7 @@
-/** What a run changed, as text for people: bounded, since a diff can be as large as a repository. */
+/**
+ * What a run changed, as text for people: the files with their counts, then the patch. Bounded, since a diff can be as large as a
+ * repository: it travels with the facts. Compares two commits and reads no index: one torn by a kill must not hide what changed.
+ */
 import { git, longMs } from './git.ts';
 import { baseRefOf } from './workspace.ts';
 
@@ -7,10 +10,25 @@ interface Diff {
   truncated: boolean;
 }
 
-/** `dir`: anywhere in the repository. `base` and `ref`: names of commits. */
-export const diffOf = async (dir: string, base: string, ref: string, maxBytes = 200_000): Promise<Diff> => {
-  const args = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--stat', '--patch', base, ref, '--'];
-  const { stdout, truncated } = await git(args, { cwd: dir, ownerOf: dir, timeoutMs: longMs, maxBytes });
+/** Some thousand lines; whoever needs all of it has the ref. */
+const diffBytes = 64 * 1024;
+
+/** `gitDir`: the repository itself, as for every git that has no tree. */
+export const diffOf = async (gitDir: string, base: string, commit: string, maxBytes = diffBytes): Promise<Diff> => {
+  const args = [
+    'diff-tree',
+    '-r',
+    '--no-color',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--stat',
+    '--patch',
+    base,
+    commit,
+    '--',
+  ];
+  const run = { cwd: gitDir, gitDir, index: '/nonexistent/index', ownerOf: gitDir, timeoutMs: longMs, maxBytes };
+  const { stdout, truncated } = await git(args, run);
   return { text: stdout, truncated };
 };
 

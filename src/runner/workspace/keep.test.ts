@@ -244,10 +244,10 @@ describe('what changed', () => {
     const w = await bench.made(bench.ask());
     put(w.cwd, { a: '2\n', big: 'line\n'.repeat(50_000) });
     await keep({ home, workspace: w, attempt: 'att1' });
-    const short = await diffOf(repo, w.base!, ref(), 10_000);
+    const short = await diffOf(join(repo, '.git'), w.base!, ref(), 10_000);
     expect(short.truncated).toBe(true);
     expect(Buffer.byteLength(short.text)).toBeLessThanOrEqual(10_000);
-    const whole = await diffOf(repo, w.base!, ref(), 1_000_000);
+    const whole = await diffOf(join(repo, '.git'), w.base!, ref(), 1_000_000);
     expect(whole).toMatchObject({ truncated: false });
     expect(whole.text).toContain('-1\n+2\n');
   });

@@ -6,7 +6,9 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import type { Facts } from '../../contract/facts.ts';
 import { ownTree } from '../launchers/agent-user.ts';
+import { diffOf } from './diff.ts';
 import { actAs, git, longMs } from './git.ts';
+import { rememberRepository } from './prune-refs.ts';
 import { commitOf } from './repository.ts';
 import { snapshot } from './snapshot.ts';
 import { baseRefOf, forget, type Repository, refOf, type Workspace } from './workspace.ts';
@@ -48,8 +50,10 @@ export const keptBefore = async (
   const commit = repository === null ? null : await commitOf(repository.git_dir, ref);
   if (repository === null || commit === null) return { ...place, ...nothingKept, keep_error: note };
   const base = await commitOf(repository.git_dir, baseRefOf(execution));
-  const changes = base === null ? {} : await changesBetween(repository.git_dir, base, commit);
-  return { ...place, ...nothingKept, ref, commit, ...changes, keep_error: null };
+  const { git_dir } = repository;
+  const changes = base === null ? {} : await changesBetween(git_dir, base, commit);
+  const diff = base === null ? null : await diffOf(git_dir, base, commit);
+  return { ...place, ...nothingKept, ref, commit, ...changes, keep_error: null, diff };
 };
 
 interface KeepAsk {
@@ -87,10 +91,14 @@ export const keep = async ({ home, workspace, attempt }: KeepAsk): Promise<Kept>
     const { commit, leftOut } = await snapshot(tree, parents, `Kept by Drover\n\nDrover-Execution: ${execution}`);
     const ref = refOf(execution, attempt);
     const run = { cwd: gitDir, gitDir, ownerOf: gitDir };
+    rememberRepository(home, repository.git_dir);
     await git(['update-ref', ref, commit], run);
     if (workspace.base !== null) await git(['update-ref', baseRefOf(execution), workspace.base], run);
     Object.assign(kept, { ref, commit, keep_error: leftOut ?? workspace.note });
-    if (workspace.base !== null) Object.assign(kept, await changesBetween(gitDir, workspace.base, commit));
+    if (workspace.base !== null) {
+      Object.assign(kept, await changesBetween(gitDir, workspace.base, commit));
+      kept.diff = await diffOf(gitDir, workspace.base, commit);
+    }
     if (mode === 'worktree') await removeWorktree(root, gitDir, repository);
     if (mode === 'copy') rmSync(root, { recursive: true, force: true });
     forget(home, execution);

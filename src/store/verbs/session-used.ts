@@ -8,15 +8,21 @@ import type { Row } from './execution-row.ts';
 
 export const sessionUsed = async (tx: Tx, row: Row, facts: Facts, cost_usd: number | null): Promise<void> => {
   const { stream } = facts;
-  if (row.session_id === null || stream.session_id === null) return;
+  const kept = facts.workspace?.ref ?? null;
+  // A run that neither spoke of a session nor kept a tree left nothing to go on from.
+  if (row.session_id === null || (stream.session_id === null && kept === null)) return;
   const { now } = tx.at;
   const known = await tx.db.selectFrom('sessions').selectAll().where('id', '=', row.session_id).executeTakeFirst();
   const told = {
-    cli_session_id: stream.session_id,
+    cli_session_id: stream.session_id ?? known?.cli_session_id ?? null,
     // A run that told no total says nothing about it: the last one stands, unless the CLI began another session.
-    cli_cost_total: stream.cost_usd ?? (known?.cli_session_id === stream.session_id ? known.cli_cost_total : null),
+    cli_cost_total:
+      stream.cost_usd ??
+      (stream.session_id === null || known?.cli_session_id === stream.session_id
+        ? (known?.cli_cost_total ?? null)
+        : null),
     // A turn that kept nothing leaves the tree of the one before.
-    kept_ref: facts.workspace?.ref ?? known?.kept_ref ?? null,
+    kept_ref: kept ?? known?.kept_ref ?? null,
     context_used: stream.context_used,
     context_max: stream.context_max,
     last_used_at: now,

@@ -1,0 +1,29 @@
+/** `drover diff ID`: what the last attempt of an execution changed in its workspace, and where the whole of it is kept. */
+import { type Context, printJson } from '../context.ts';
+import type { ExitName } from '../exit-codes.ts';
+import { plain } from '../terminal.ts';
+
+interface DiffBody {
+  mode: string;
+  path: string;
+  ref: string | null;
+  files_changed: number | null;
+  keep_error: string | null;
+  diff: string | null;
+  truncated: boolean;
+}
+
+export const diff = async (context: Context, _options: object, args: string[]): Promise<ExitName> => {
+  const { terminal } = context;
+  const path = `/api/executions/${encodeURIComponent(args[0]!)}/diff`;
+  const { body } = await context.connection().api.request<DiffBody>(path);
+  if (context.json) printJson(context, body);
+  else {
+    if (body.diff !== null) terminal.out(plain(body.diff));
+    const whole = body.ref === null ? `no commit: the workspace is ${body.path}` : `kept as ${body.ref}`;
+    const cut = body.truncated ? '; the diff is cut here, the ref has all of it' : '';
+    terminal.err(`${body.files_changed ?? 0} files changed, ${whole}${cut}\n`);
+    if (body.keep_error !== null) terminal.err(`${plain(body.keep_error)}\n`);
+  }
+  return 'ok';
+};

@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeRepo } from '../../../test/support/repo.ts';
+import { verifies } from '../../../test/support/verifies.ts';
+import { timeOrderedIds } from '../../kernel/ids.ts';
+import { pruneRefs, rememberRepository } from './prune-refs.ts';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'drover-refs-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+it(verifies('R31')('drops kept trees after 30 days, and nothing else of the repository'), async () => {
+  const repo = join(home, 'repo');
+  makeRepo(repo, { a: '1\n' });
+  const git = (...args: string[]) => execFileSync('git', ['-C', repo, ...args], { encoding: 'utf8' }).trim();
+  const day = 86_400_000;
+  const now = 1_760_000_000_000;
+  const idAt = (ms: number) => timeOrderedIds({ bytes: (n) => new Uint8Array(n).fill(7) }).next(ms);
+  const [old, young] = [idAt(now - 31 * day), idAt(now - 29 * day)];
+  for (const ref of [`drover/${old}/a1`, `drover/${old}/base`, `drover/${young}/a1`, 'drover/notes/mine', 'heads/own'])
+    git('update-ref', `refs/${ref}`, 'HEAD');
+  const before = git('for-each-ref', '--format=%(refname)').split('\n');
+  const gitDir = join(repo, '.git');
+  for (const dir of [gitDir, gitDir, join(home, 'gone')]) rememberRepository(home, dir);
+  expect(await pruneRefs(home, now)).toBe(2);
+  const after = git('for-each-ref', '--format=%(refname)').split('\n');
+  expect(before.filter((ref) => !after.includes(ref))).toEqual([`refs/drover/${old}/a1`, `refs/drover/${old}/base`]);
+  expect(await pruneRefs(home, now)).toBe(0);
+});
