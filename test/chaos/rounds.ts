@@ -14,14 +14,14 @@ import { type Installation, install } from '../support/installation.ts';
 import { lives, readJournal } from './journal.ts';
 import { type Ended, untrue } from './truth.ts';
 
-export const parts = ['server', 'runner', 'holder', 'agents'] as const;
+const parts = ['server', 'runner', 'holder', 'agents'] as const;
 export type Part = (typeof parts)[number];
 
 const fleetCap = 4;
 const agentCaps: Record<string, number> = { ada: 2, bob: 3 };
 const perRound = 6;
 
-export interface Report {
+interface Report {
   rounds: number;
   killed: Record<string, number>;
   causes: Record<string, number>;
