@@ -1,6 +1,7 @@
 /**
  * What an execution changed, as the text of a diff: from the tree it began with to the one that was kept at its end. The
- * workspace may be on another host or gone; then it says so, and what is known (how many files and lines) is in the attempt.
+ * text came with the facts, so that it is there when the workspace is on another host or gone. Of an older run it is read again
+ * in the workspace; when that cannot be, it says so.
  */
 import { z } from 'zod';
 import { workspaceOf } from '../present/agent.ts';
@@ -26,10 +27,12 @@ export const workDiff: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const row = await findExecution(deps, request.params.id, who(request));
-      const kept = (await readAttempts(deps, row.id)).findLast((a) => a.workspace?.ref)?.workspace ?? null;
-      const ref = kept?.ref ?? null;
+      const kept = (await readAttempts(deps, row.id)).findLast((a) => a.workspace?.ref) ?? null;
+      const ref = kept?.workspace?.ref ?? null;
       const none = (note: string) => ({ execution_id: row.id, diff: null, truncated: false, ref, note });
       if (ref === null) return none('No tree was kept: it has not ended, or its workspace is no git repository.');
+      const told = (await deps.store.read('facts', { attempt_id: kept!.id }))?.workspace?.diff;
+      if (told != null) return { execution_id: row.id, diff: told.text, truncated: told.truncated, ref, note: null };
       const agent = await deps.store.read('agent_by_name', { name: row.agent_name });
       if (agent === null || agent.id !== row.agent_id)
         return none(`Its agent is deleted. In its repository: git diff ${ref.replace(/[^/]*$/, 'base')} ${ref}`);

@@ -1,7 +1,7 @@
 /**
  * Going on with what has ended: a new execution of the same agent in the session of the old one, so that the CLI's conversation
- * and the kept tree are there again, on whichever credential is lent now. And what an ended one changed, as a diff. The old row
- * stays as it ended. Enters by `submit`, like all work.
+ * and the kept tree are there again, on whichever credential is lent now. The old row stays as it ended. Enters by `submit`, like all
+ * work.
  */
 import { z } from 'zod';
 import { isRefusal, refuse } from '../../contract/errors.ts';
@@ -81,35 +81,6 @@ export const workResume: RouteModule = (deps) => async (app) => {
       reply.header('x-execution-id', execution.id).header('location', `/api/executions/${execution.id}`).code(202);
       if (replay) reply.header('x-idempotent-replay', 'true');
       return { ...presentAccepted(execution, message, { position: given.queue_position }), resumes: row.id };
-    },
-  );
-
-  app.get(
-    '/api/executions/:id/diff',
-    {
-      config: { needs: 'read' },
-      schema: {
-        tags: ['Work'],
-        summary: 'What the last attempt changed in its workspace, against the tree it began with',
-        params: IdParams,
-      },
-    },
-    async (request) => {
-      const row = await findExecution(deps, request.params.id, who(request));
-      const attempts = await deps.store.read('attempts', { execution_id: row.id });
-      for (const attempt of attempts.toReversed()) {
-        const workspace = (await deps.store.read('facts', { attempt_id: attempt.id }))?.workspace;
-        if (workspace == null) continue;
-        const { diff = null, ...kept } = workspace;
-        return {
-          execution_id: row.id,
-          attempt: attempt.number,
-          ...kept,
-          diff: diff?.text ?? null,
-          truncated: diff?.truncated ?? false,
-        };
-      }
-      throw new Refused(refuse('not_found', `Execution ${row.id} kept no tree.`));
     },
   );
 };

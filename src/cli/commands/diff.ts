@@ -4,13 +4,10 @@ import type { ExitName } from '../exit-codes.ts';
 import { plain } from '../terminal.ts';
 
 interface DiffBody {
-  mode: string;
-  path: string;
   ref: string | null;
-  files_changed: number | null;
-  keep_error: string | null;
   diff: string | null;
   truncated: boolean;
+  note: string | null;
 }
 
 export const diff = async (context: Context, _options: object, args: string[]): Promise<ExitName> => {
@@ -20,10 +17,8 @@ export const diff = async (context: Context, _options: object, args: string[]): 
   if (context.json) printJson(context, body);
   else {
     if (body.diff !== null) terminal.out(plain(body.diff));
-    const whole = body.ref === null ? `no commit: the workspace is ${body.path}` : `kept as ${body.ref}`;
-    const cut = body.truncated ? '; the diff is cut here, the ref has all of it' : '';
-    terminal.err(`${body.files_changed ?? 0} files changed, ${whole}${cut}\n`);
-    if (body.keep_error !== null) terminal.err(`${plain(body.keep_error)}\n`);
+    const cut = body.truncated ? ' (the diff is cut here, the ref has all of it)' : '';
+    terminal.err(body.note === null ? `kept as ${body.ref}${cut}\n` : `${plain(body.note)}\n`);
   }
   return 'ok';
 };

@@ -13,25 +13,24 @@ interface Diff {
 /** Some thousand lines; whoever needs all of it has the ref. */
 const diffBytes = 64 * 1024;
 
-/** `gitDir`: the repository itself, as for every git that has no tree. */
-export const diffOf = async (gitDir: string, base: string, commit: string, maxBytes = diffBytes): Promise<Diff> => {
-  const args = [
-    'diff-tree',
-    '-r',
-    '--no-color',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--stat',
-    '--patch',
-    base,
-    commit,
-    '--',
-  ];
-  const run = { cwd: gitDir, gitDir, index: '/nonexistent/index', ownerOf: gitDir, timeoutMs: longMs, maxBytes };
-  const { stdout, truncated } = await git(args, run);
+const show = ['diff-tree', '-r', '--no-color', '--no-ext-diff', '--no-textconv', '--stat', '--patch'];
+
+/** `where`: the repository itself, or a directory in it. */
+const diffIn = async (
+  where: { cwd: string; gitDir?: string },
+  base: string,
+  commit: string,
+  maxBytes = diffBytes,
+): Promise<Diff> => {
+  const run = { ...where, index: '/nonexistent/index', ownerOf: where.cwd, timeoutMs: longMs, maxBytes };
+  const { stdout, truncated } = await git([...show, base, commit, '--'], run);
   return { text: stdout, truncated };
 };
 
-/** From the tree an execution began with to the one kept under `ref`. */
+/** As it travels with the facts. */
+export const diffOf = (gitDir: string, base: string, commit: string, maxBytes?: number): Promise<Diff> =>
+  diffIn({ cwd: gitDir, gitDir }, base, commit, maxBytes);
+
+/** From the tree an execution began with to the one kept under `ref`, read again in a workspace of this host. */
 export const workDiff = (dir: string, execution: string, ref: string): Promise<Diff> =>
-  diffOf(dir, baseRefOf(execution), ref);
+  diffIn({ cwd: dir }, baseRefOf(execution), ref);
