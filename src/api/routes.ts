@@ -9,6 +9,7 @@ import { backupRoutes } from './routes/backups.ts';
 import { costRoutes } from './routes/costs.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { fleetRoutes } from './routes/fleet.ts';
+import { fleetOpsRoutes } from './routes/fleet-ops.ts';
 import { healthRoutes } from './routes/health.ts';
 import { incidentRoutes } from './routes/incidents.ts';
 import { inviteRoutes } from './routes/invites.ts';
@@ -57,6 +58,7 @@ export const routes: readonly RouteModule[] = [
   incidentRoutes,
   costRoutes,
   opsRoutes,
+  fleetOpsRoutes,
   observabilityRoutes,
   runnerListRoutes,
   credentialRoutes,

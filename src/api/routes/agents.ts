@@ -5,7 +5,7 @@ import { maySee } from '../../admission/visible.ts';
 import { AgentPatch, type AgentRow, AgentSpec } from '../../contract/agent.ts';
 import { AgentBody, AgentDetailBody } from '../../contract/agent-bodies.ts';
 import { type Principal, principalScope } from '../../contract/principal.ts';
-import { cancel } from '../../flow/cancel.ts';
+import { stopRunning } from '../../flow/stop-running.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import { presentAgent, presentAgentDetail } from '../present/agent.ts';
@@ -21,8 +21,6 @@ import {
 } from '../route.ts';
 
 const tags = ['Agents'];
-/** One page of what a forced stop ends; agents have at most 100 running. */
-const stopMost = 1_000;
 const Force = z.object({ force: z.enum(['true', 'false', '1', '0', '']).optional() });
 
 export const changeAgent = async (
@@ -178,21 +176,13 @@ export const agentRoutes: RouteModule = (deps) => async (app) => {
       const principal = who(request);
       if (agent.desired_state === 'running') await changeAgent(deps, principal, agent, { desired_state: 'stopped' });
       const force = request.query.force === 'true' || request.query.force === '1';
-      const stopping = force ? await stopRunning(agent, principal) : 0;
+      const told = force
+        ? await stopRunning(deps, agent.id, principalScope(principal), 'the agent was stopped by force')
+        : [];
+      if (told.length > 0) await audit(deps, principal, 'agent.stop_force', agent.name, { executions: told });
+      const stopping = told.length;
       const ends = stopping > 0 ? ` ${stopping} running executions are being stopped.` : '';
       return { message: `Agent ${agent.name} is stopped.${ends}`, stopping };
     },
   );
-
-  const stopRunning = async (agent: AgentRow, principal: Principal): Promise<number> => {
-    const live = await deps.store.read('executions', {
-      status: ['running', 'waiting'],
-      agent_id: agent.id,
-      limit: stopMost,
-    });
-    for (const row of live) await cancel(deps, row.id, principalScope(principal), 'the agent was stopped by force');
-    if (live.length > 0)
-      await audit(deps, principal, 'agent.stop_force', agent.name, { executions: live.map((r) => r.id) });
-    return live.length;
-  };
 };

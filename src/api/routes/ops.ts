@@ -29,6 +29,16 @@ const Health = z.object({
   critical_issues: z.array(Issue),
   warnings: z.array(Issue),
   healthy_agents: z.array(z.string()),
+  /** Each axis by itself: what a person wants, what can be reached, what its login is known to be. */
+  agents: z.array(
+    z.object({
+      name: z.string(),
+      desired_state: State,
+      reachable: z.boolean(),
+      credential: z.string().nullable(),
+      alerts: z.number(),
+    }),
+  ),
 });
 
 export const opsRoutes: RouteModule = (deps) => async (app) => {
@@ -64,11 +74,12 @@ export const opsRoutes: RouteModule = (deps) => async (app) => {
       schema: { tags, summary: 'Critical: no runner. Degraded: something needs a person', response: { 200: Health } },
     },
     async () => {
-      const [agents, runners, items, fleet] = await Promise.all([
+      const [agents, runners, items, fleet, credentials] = await Promise.all([
         deps.store.read('agents', {}),
         deps.store.read('runners', {}),
         deps.store.read('operator_items', { status: 'open', limit: 500 }),
         deps.fleetLimits(),
+        deps.store.read('credentials', {}),
       ]);
       const now = deps.kernel.clock.now();
       const alive = runners.some((r) => isConnected(r, now));
@@ -89,6 +100,13 @@ export const opsRoutes: RouteModule = (deps) => async (app) => {
         critical_issues,
         warnings,
         healthy_agents: agents.filter((a) => !troubled.has(a.name)).map((a) => a.name),
+        agents: agents.map((a) => ({
+          name: a.name,
+          desired_state: a.desired_state,
+          reachable: alive,
+          credential: credentials.find((c) => c.id === a.credential_id)?.state ?? null,
+          alerts: items.filter((i) => i.agent_name === a.name && i.kind === 'alert').length,
+        })),
       };
     },
   );

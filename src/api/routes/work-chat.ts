@@ -8,8 +8,8 @@ import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import type { SessionRow } from '../../store/rows.ts';
 import type { FullExecution } from '../present/execution.ts';
-import { type ApiDeps, findAgent, iso, isoOrNull, NameParams, type RouteModule, who } from '../route.ts';
-import { Limit } from './work-params.ts';
+import { type ApiDeps, findAgent, iso, isoOrNull, NameParams, orNotFound, type RouteModule, who } from '../route.ts';
+import { AgentExecutionParams, Limit } from './work-params.ts';
 
 interface Said {
   role: 'user' | 'assistant';
@@ -17,6 +17,12 @@ interface Said {
   timestamp: string;
   session_id: string | null;
   execution_id: string;
+  /** Of an answer: what the turn took. */
+  cost?: number | null;
+  duration_ms?: number | null;
+  context_used?: number | null;
+  context_max?: number | null;
+  tool_calls?: number | null;
 }
 
 export const workChat: RouteModule = (deps) => async (app) => {
@@ -94,6 +100,32 @@ export const workChat: RouteModule = (deps) => async (app) => {
   );
 
   app.get(
+    '/api/agents/:name/chat/sessions/:id',
+    {
+      config: { needs: 'read' },
+      schema: {
+        tags: ['Work'],
+        summary: 'One session with all that was said in it, oldest first; of a task that was gone on from, too',
+        params: AgentExecutionParams,
+        querystring: z.object({ limit: Limit }),
+      },
+    },
+    async (request) => {
+      const agent = await findAgent(deps, request);
+      // By its own id, or by the CLI's, which answers name.
+      const { id } = request.params;
+      const all = await deps.store.read('sessions', { agent_id: agent.id });
+      const session = orNotFound(all.find((s) => s.id === id || s.cli_session_id === id) ?? null, 'session');
+      const turns = await chats(deps, agent, request.query.limit, session.id);
+      return {
+        agent_name: agent.name,
+        ...presentSession(session, messagesPerSession(turns)),
+        messages: said(turns, () => true),
+      };
+    },
+  );
+
+  app.get(
     '/api/agents/:name/chat/session',
     {
       config: { needs: 'read' },
@@ -118,11 +150,12 @@ const historyTurns = 200;
 const chats = async (deps: ApiDeps, agent: AgentRow, limit: number, sessionId?: string): Promise<FullExecution[]> => {
   const rows = await deps.store.read('executions_with_texts', {
     agent_id: agent.id,
-    kind: 'chat',
+    // A session that a task began is shown from its first word.
+    ...(sessionId === undefined && { kind: 'chat' as const }),
     session_id: sessionId,
     limit,
   });
-  return rows.filter((row) => row.kind === 'chat').reverse();
+  return rows.filter((row) => row.kind === 'chat' || sessionId !== undefined).reverse();
 };
 
 const said = (rows: readonly FullExecution[], include: (row: FullExecution) => boolean): Said[] =>
@@ -137,6 +170,11 @@ const said = (rows: readonly FullExecution[], include: (row: FullExecution) => b
             role: 'assistant' as const,
             content: row.response,
             timestamp: iso(row.completed_at ?? row.queued_at),
+            cost: row.cost_usd,
+            duration_ms: row.duration_ms,
+            context_used: row.context_used,
+            context_max: row.context_max,
+            tool_calls: row.tool_calls,
           },
         ]),
   ]);

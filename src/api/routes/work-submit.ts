@@ -5,7 +5,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isRefusal } from '../../contract/errors.ts';
+import { isRefusal, refuse } from '../../contract/errors.ts';
 import type { ExecutionRequest, Trigger } from '../../contract/execution.ts';
 import { limits } from '../../contract/limits.ts';
 import { cleanName } from '../../contract/names.ts';
@@ -15,8 +15,9 @@ import { presentError } from '../errors.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import { presentAccepted, presentAnswer, presentEnding } from '../present/answer.ts';
 import { withWireDetail } from '../present/refusals.ts';
+import { findExecution } from '../read-execution.ts';
 import { readLog } from '../read-log.ts';
-import { type ApiDeps, NameParams, orNotFound, Refused, type RouteModule, who } from '../route.ts';
+import { type ApiDeps, findAgent, NameParams, orNotFound, Refused, type RouteModule, who } from '../route.ts';
 
 const timeout = z.number().int().min(limits.timeoutS.min).max(limits.timeoutS.max);
 
@@ -38,6 +39,8 @@ const ChatBody = WorkBody.extend({
   session: z.string().max(100).nullish(),
   /** As `session`: what an earlier answer called it. */
   session_id: z.string().max(100).nullish(),
+  /** Go on from an execution, a task too: its session of the CLI and its kept tree. */
+  continue_execution_id: z.string().max(100).nullish(),
 });
 const TaskBody = WorkBody.extend({ resume_session_id: z.string().max(200).nullish() });
 type Body = z.infer<typeof ChatBody> & z.infer<typeof TaskBody>;
@@ -74,8 +77,8 @@ const give = async (
   const { body } = request;
   const here = open.opened(reply);
   const key = idempotencyKey(request);
-  const asked = executionRequest(kind, request, key);
   const principal = who(request);
+  const asked = executionRequest(kind, request, key, await continued(deps, request));
   const waitMs = body.async_mode === true ? 0 : preferredWaitMs(request);
   const work = {
     request: asked,
@@ -118,7 +121,26 @@ const present = async (
   return presentAnswer(row, log, queued);
 };
 
-const executionRequest = (kind: 'chat' | 'task', request: WorkCall, key: string | null): ExecutionRequest => {
+/** The session of the execution that the chat goes on from. */
+const continued = async (deps: ApiDeps, request: WorkCall): Promise<string | null> => {
+  const id = request.body.continue_execution_id;
+  if (id == null) return null;
+  const agent = await findAgent(deps, request);
+  const row = await findExecution(deps, id, who(request), agent);
+  const session = row.session_id === null ? null : await deps.store.read('session', { id: row.session_id });
+  if (session === null && !(row.kind === 'chat' || row.completed_at === null))
+    throw new Refused(
+      refuse('session_not_found', `Execution ${id} left no session to go on from. Say what is needed in a new chat.`),
+    );
+  return row.session_id;
+};
+
+const executionRequest = (
+  kind: 'chat' | 'task',
+  request: WorkCall,
+  key: string | null,
+  continuedSession: string | null,
+): ExecutionRequest => {
   const { body } = request;
   const nobodyWaits = body.async_mode === true;
   return {
@@ -135,7 +157,7 @@ const executionRequest = (kind: 'chat' | 'task', request: WorkCall, key: string 
       max_turns: body.max_turns ?? null,
     },
     timeout_s: body.timeout_seconds ?? null,
-    session_id: body.session ?? body.session_id ?? null,
+    session_id: body.session ?? body.session_id ?? continuedSession,
     resume_session_id: body.resume_session_id ?? null,
     parent_execution_id: body.parent_execution_id ?? null,
     idempotency_key: key,
