@@ -19,6 +19,7 @@ import { systemRandom, timeOrderedIds } from './kernel/ids.ts';
 import type { Kernel } from './kernel/kernel.ts';
 import { jsonLog } from './kernel/log.ts';
 import { programEnv, runnerArgs } from './kernel/programs.ts';
+import { createMorning } from './operator/send-morning.ts';
 import { commit } from './record/commit.ts';
 import { agentUser } from './runner/launchers/agent-user.ts';
 import { bootId, isAlive } from './runner/launchers/proof.ts';
@@ -52,6 +53,8 @@ const start = async (config: Readonly<Config>) => {
   const sweeps = startSweeps(deps, { name: hostname(), bootId: bootId(), alive: isAlive });
   couriers.start();
   ticker.start();
+  const morning = createMorning(deps);
+  morning.wake();
   writeFileSync(join(config.home, 'run', 'server.json'), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   const bundled = import.meta.url.endsWith('.js');
   const runner = startLocalRunner(kernel, {
@@ -62,7 +65,7 @@ const start = async (config: Readonly<Config>) => {
     serverUrl: url,
     env: environmentWith(bundled ? programEnv(join(here, '..')) : {}),
   });
-  return { kernel, store, deps, url, app, dispatcher, couriers, ticker, sweeps, runner };
+  return { kernel, store, deps, url, app, dispatcher, couriers, ticker, morning, sweeps, runner };
 };
 
 const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fault => {
@@ -113,7 +116,7 @@ const main = async () => {
     await s.sweeps.stop();
     await s.ticker.stop();
     // A try under way may wait for its receiver: its row is held in the store and comes again.
-    await Promise.race([s.couriers.stop(), s.kernel.clock.sleep(drainMs)]);
+    await Promise.race([Promise.all([s.couriers.stop(), s.morning.stop()]), s.kernel.clock.sleep(drainMs)]);
     await Promise.race([s.app.close(), s.kernel.clock.sleep(drainMs)]);
     await s.store.close();
     rmSync(join(config.home, 'run', 'server.json'), { force: true });

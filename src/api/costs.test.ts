@@ -78,3 +78,17 @@ it(verifies('R41')('a budget holds new work with its reason, and raised it lets 
     expect((await put(bad)).status).toBe(422);
   expect((await put({ agent_name: 'nobody', limit_usd: 1 })).status).toBe(404);
 });
+
+it(verifies('R42')('the morning report is there at any time, and its settings are checked'), async () => {
+  await fleet.agent('writer', { adapter: 'claude' });
+  await run('writer', 2);
+  const { body } = await fleet.api('GET', '/api/morning');
+  expect(body).toMatchObject({ happened: { ended: 1 }, cost: { total_usd: 2 }, needs_you: [] });
+  expect(body.text).toContain('What was saved');
+  const later = new Date(fleet.clock.now() + 1_000).toISOString();
+  expect((await fleet.api('GET', `/api/morning?since=${later}`)).body.happened.ended).toBe(0);
+  expect((await fleet.api('GET', '/api/morning?since=yesterday')).status).toBe(422);
+  const at = (value: string) => fleet.api('PUT', '/api/settings/morning_report_at', { value });
+  for (const bad of ['7', '24:00', '07:60', 'seven']) expect((await at(bad)).status).toBe(422);
+  for (const good of ['06:30', 'off']) expect((await at(good)).status).toBe(200);
+});

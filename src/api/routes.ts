@@ -16,6 +16,7 @@ import { inviteRoutes } from './routes/invites.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { metricsRoutes } from './routes/metrics.ts';
+import { morningRoutes } from './routes/morning.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { observabilityRoutes } from './routes/observability.ts';
 import { operatorQueueRoutes } from './routes/operator-queue.ts';
@@ -57,6 +58,7 @@ export const routes: readonly RouteModule[] = [
   fleetRoutes,
   incidentRoutes,
   costRoutes,
+  morningRoutes,
   opsRoutes,
   fleetOpsRoutes,
   observabilityRoutes,

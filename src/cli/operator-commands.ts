@@ -25,6 +25,13 @@ export const operatorCommands = (program: Command, declare: Declare): void => {
   );
   declare(inbox, 'ack <item>', 'mark an alert as seen', async () => (await load()).acknowledge);
 
+  declare(
+    program,
+    'morning',
+    'the last night: what happened, what was saved, what needs you, what it cost',
+    async () => (await import('./commands/morning.ts')).morning,
+  ).option('--since <when>', 'since then: 12h, 2026-11-30 (default: the last 18:00)');
+
   const loadNotify = () => import('./commands/notify.ts');
   const notify = declare(
     program,

@@ -3,9 +3,11 @@
  * address and its credentials, decides nothing, and never waits in one request for the length of a run: a synchronous
  * call asks for a short wait (`Prefer: wait`) and goes on by the id that it is given.
  */
+
 import type { AgentSpec } from '../contract/agent.ts';
 import type { Backup } from '../contract/backup.ts';
 import type { EventRow } from '../contract/events.ts';
+import type { MorningReport } from '../contract/morning.ts';
 import { isTerminal } from '../contract/status.ts';
 import { type Pause, pause } from './pause.ts';
 import { ApiError, type Ask, type Auth, request, type Wire } from './request.ts';
@@ -253,6 +255,7 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
     budgets: () => ask<BudgetsBody>('/api/budgets'),
     setBudget: (b: { agent_name: string | null; period: 'day' | 'month'; limit_usd: number | null }) =>
       ask<BudgetsBody>('/api/budgets', { method: 'PUT', json: b }),
+    morning: (since: string | null) => ask<MorningReport>('/api/morning', { query: { since } }),
     incidents: () => ask<{ open: number; incidents: IncidentBody[] }>('/api/incidents'),
     providers: () => ask<{ providers: ProviderBody[] }>('/api/providers'),
     pauseProvider: (provider: string, verb: 'pause' | 'resume') =>

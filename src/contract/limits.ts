@@ -137,6 +137,8 @@ export const fleetSettings = {
 export const installationSettings = {
   /** An IANA name: the days and months of costs, budgets and reports. Default: the host's. */
   timezone: 'timezone',
+  /** Local time `HH:MM` at which the morning report is sent; `off`. Default: 07:00. */
+  morningReportAt: 'morning_report_at',
 } as const;
 
 export const isFleetSetting = (key: string): boolean => (Object.values(fleetSettings) as string[]).includes(key);

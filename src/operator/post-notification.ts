@@ -28,8 +28,16 @@ const timeoutMs = 10_000;
 const signature = (secret: string, timestamp: string, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 
-export const postNotification = async (clock: Clock, address: Address, n: Notification): Promise<Posted> => {
-  const body = notificationBody(n, address.format);
+export const postNotification = (clock: Clock, address: Address, n: Notification): Promise<Posted> =>
+  post(clock, address, { id: n.id, event: n.event, body: notificationBody(n, address.format) });
+
+/** `body` as it is sent, in the format of the address. */
+export const post = async (
+  clock: Clock,
+  address: Address,
+  n: { id: string; event: string; body: string },
+): Promise<Posted> => {
+  const { body } = n;
   const timestamp = String(Math.floor(clock.now() / 1000));
   const late = new AbortController();
   const cancel = clock.after(timeoutMs, () => late.abort());

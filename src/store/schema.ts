@@ -233,6 +233,16 @@ export interface Database {
     input_tokens: number;
     output_tokens: number;
   };
+  morning_reports: {
+    day: string;
+    report: string;
+    state: 'waiting' | 'sent' | 'gave_up';
+    attempts: number;
+    last_error: string | null;
+    created_at: number;
+    created_steady: number;
+    due_steady: number;
+  };
   budgets: { subject: string; period: BudgetPeriod; limit_usd: number; updated_at: number; updated_by: string };
   provider_pauses: { provider: string; paused_at: number; paused_by: string };
   invites: InviteRow;

@@ -37,6 +37,7 @@ import type { WeatherFamily } from '../contract/weather.ts';
 import type { CredentialReads, CredentialWrites, LoginEvidence } from './credential-verbs.ts';
 import type { DoorReads, DoorWrites } from './door-verbs.ts';
 import type { MoneyReads, MoneyWrites } from './money-verbs.ts';
+import type { MorningReads, MorningWrites } from './morning-verbs.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
 import type { FleetLimits, KeyRow, LoginRow, RunnerAbout, RunnerRow, SessionRow, SettingRow, UserRow } from './rows.ts';
 import type { ScheduleReads, ScheduleWrites } from './schedule-verbs.ts';
@@ -203,6 +204,7 @@ export interface WriteVerbs
     OperatorWrites,
     WeatherWrites,
     MoneyWrites,
+    MorningWrites,
     ScheduleWrites,
     CredentialWrites {
   // -- the life of an execution
@@ -306,7 +308,14 @@ export interface Judged {
   next: { at: number; id: string } | null;
 }
 
-export interface ReadVerbs extends DoorReads, OperatorReads, WeatherReads, MoneyReads, ScheduleReads, CredentialReads {
+export interface ReadVerbs
+  extends DoorReads,
+    OperatorReads,
+    WeatherReads,
+    MoneyReads,
+    MorningReads,
+    ScheduleReads,
+    CredentialReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
   execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];

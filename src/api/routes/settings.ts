@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isLendingSetting } from '../../contract/credential.ts';
 import { refuse } from '../../contract/errors.ts';
 import { installationSettings, isFleetSetting } from '../../contract/limits.ts';
+import { clockTime } from '../../contract/morning.ts';
 import { openedOrNull } from '../../credentials/seal.ts';
 import { isZone } from '../../kernel/zone.ts';
 import { audit } from '../../record/audit.ts';
@@ -22,10 +23,13 @@ const ApiKey = z.object({ configured: z.boolean(), masked: z.string().nullable()
 const mask = (secret: string): string => (secret.length < 12 ? '…' : `…${secret.slice(-4)}`);
 
 /** Only of settings that Drover itself reads. */
-const settingProblem = (key: string, value: string): string | null =>
-  key === installationSettings.timezone && !isZone(value)
-    ? 'needs to be a time zone, such as Europe/Berlin or UTC'
-    : null;
+const settingProblem = (key: string, value: string): string | null => {
+  if (key === installationSettings.timezone && !isZone(value))
+    return 'needs to be a time zone, such as Europe/Berlin or UTC';
+  if (key === installationSettings.morningReportAt && value !== 'off' && clockTime(value) === null)
+    return 'needs to be a local time, such as 07:00, or off';
+  return null;
+};
 
 export const settingRoutes: RouteModule = (deps) => async (app) => {
   app.get(

@@ -8,6 +8,7 @@ import { schedules } from './0006-schedules.ts';
 import { doors } from './0007-doors.ts';
 import { money } from './0008-money.ts';
 import { credentialPool } from './0009-credential-pool.ts';
+import { morning } from './0010-morning.ts';
 import type { Words } from './words.ts';
 
 export interface Migration {
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   { name: '0007-doors', statements: doors },
   { name: '0008-money', statements: money },
   { name: '0009-credential-pool', statements: credentialPool },
+  { name: '0010-morning', statements: morning },
 ];

@@ -55,6 +55,7 @@ CREATE TABLE lanes ( agent_id TEXT NOT NULL, class TEXT NOT NULL, served INTEGER
 CREATE TABLE logins ( hash TEXT NOT NULL PRIMARY KEY, user_id TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL ) STRICT;
 CREATE INDEX logins_user ON logins (user_id);
 CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE morning_reports ( day TEXT NOT NULL PRIMARY KEY, report TEXT NOT NULL, state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'gave_up')), attempts INTEGER NOT NULL, last_error TEXT, created_at INTEGER NOT NULL, created_steady INTEGER NOT NULL, due_steady INTEGER NOT NULL ) STRICT;
 CREATE TABLE notifications ( id INTEGER PRIMARY KEY AUTOINCREMENT, item_id TEXT NOT NULL, edge TEXT NOT NULL CHECK (edge IN ('opened', 'reopened', 'escalated')), item TEXT NOT NULL, state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'gave_up')), attempts INTEGER NOT NULL DEFAULT 0, last_error TEXT, created_at INTEGER NOT NULL, created_steady INTEGER NOT NULL, due_steady INTEGER NOT NULL, ended_at INTEGER, CONSTRAINT ended_is_over CHECK ((ended_at IS NOT NULL) = (state <> 'waiting')) ) STRICT;
 CREATE INDEX notifications_due ON notifications (due_steady, id) WHERE state = 'waiting';
 CREATE INDEX notifications_ended ON notifications (ended_at) WHERE ended_at IS NOT NULL;

@@ -41,6 +41,7 @@ import { judged } from './judged.ts';
 import { clockHighWater, keepClock } from './keep-clock.ts';
 import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
 import { loginOptions, loginView } from './login-view.ts';
+import { morningReportTried, morningSent, night, putMorningReport, takeMorningReport } from './night.ts';
 import { notifications, notificationTried, takeNotifications } from './notifications.ts';
 import { notifyTarget, putNotifyTarget } from './notify-target.ts';
 import { occupancy } from './occupancy.ts';
@@ -104,6 +105,9 @@ export const writeVerbs: { [V in keyof WriteVerbs]: WriteVerb<V> } = {
   set_paused: setPaused,
   pause_provider: pauseProvider,
   put_budget: putBudget,
+  put_morning_report: putMorningReport,
+  take_morning_report: takeMorningReport,
+  morning_report_tried: morningReportTried,
   put_runner: putRunner,
   put_operator_item: putOperatorItem,
   enqueue,
@@ -171,6 +175,8 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   incidents,
   providers,
   costs,
+  night,
+  morning_sent: morningSent,
   budgets,
   timezone,
   invariants,
