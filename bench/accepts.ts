@@ -1,4 +1,7 @@
-/** Durable, authenticated accepts per second at 1, 16 and 256 clients, beside the bare one-insert server, by turns in one run. */
+/**
+ * Durable, authenticated accepts per second at 1, 16 and 256 clients, beside two bare one-insert Fastify servers, by turns in one
+ * run: one commits each request by itself, the other groups its commits as Drover does.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,10 +15,14 @@ const agents = 60;
 
 export const accepts = async (): Promise<Figure[]> => {
   const dir = mkdtempSync(join(tmpdir(), 'drover-bench-'));
-  const peer = spawn(node, [join(root, 'bench/peers/bare-insert.ts'), join(dir, 'bare.db'), 'k'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const peers = (['each', 'grouped'] as const).map((commits) => {
+    const file = join(dir, `${commits}.db`);
+    const process = spawn(node, [join(root, 'bench/peers/bare-insert.ts'), file, 'k', commits], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const url = new Promise<string>((done) => process.stdout.once('data', (d) => done(String(d).trim())));
+    return { commits, process, url, perSecond: [] as number[] };
   });
-  const peerUrl = await new Promise<string>((done) => peer.stdout.once('data', (d) => done(String(d).trim())));
   const drover = await install();
   try {
     await drover.api('POST', '/api/fleet/pause');
@@ -41,25 +48,29 @@ export const accepts = async (): Promise<Figure[]> => {
     const figures: Figure[] = [];
     for (const clients of [1, 16, 256]) {
       const ours: number[] = [];
-      const theirs: number[] = [];
+      for (const peer of peers) peer.perSecond = [];
       for (let round = 0; round < rounds; round++) {
-        theirs.push((await load(plan(peerUrl, 'k', clients))).perSecond);
+        for (const peer of peers) peer.perSecond.push((await load(plan(await peer.url, 'k', clients))).perSecond);
         ours.push((await load(plan(drover.url, drover.token, clients))).perSecond);
       }
-      figures.push(
-        { what: `accepts, ${clients} clients`, value: median(ours), unit: '/s', aim: null },
-        { what: `bare insert, ${clients} clients`, value: median(theirs), unit: '/s', aim: null },
-        {
-          what: `accepts ÷ bare insert, ${clients} clients`,
-          value: median(ours) / median(theirs),
-          unit: '×',
-          aim: clients === 256 ? { atLeast: 0.6 } : null,
-        },
-      );
+      figures.push({ what: `accepts, ${clients} clients`, value: median(ours), unit: '/s', aim: null });
+      for (const { commits, perSecond } of peers) {
+        const how = commits === 'each' ? 'a commit each' : 'grouped commits';
+        const theirs = median(perSecond);
+        figures.push(
+          { what: `bare insert (${how}), ${clients} clients`, value: theirs, unit: '/s', aim: null },
+          {
+            what: `accepts ÷ bare insert (${how}), ${clients} clients`,
+            value: median(ours) / theirs,
+            unit: '×',
+            aim: clients === 256 && commits === 'each' ? { atLeast: 0.6 } : null,
+          },
+        );
+      }
     }
     return figures;
   } finally {
-    peer.kill();
+    for (const peer of peers) peer.process.kill();
     await drover.end();
     rmSync(dir, { recursive: true, force: true });
   }

@@ -36,6 +36,7 @@ export interface AttemptBody {
   decision: Decision | null;
   late: boolean;
   cost_usd: number | null;
+  cost_estimated?: boolean;
   /** What of the facts is shown; absent until the attempt has ended. */
   memory?: { limit_bytes: number | null; peak_bytes: number | null; held_by: string } | null;
   workspace?: {
@@ -84,6 +85,8 @@ export interface ExecutionBody {
   triggered_by: Trigger;
   cost: number | null;
   cost_kind?: CostKind | null;
+  /** Told with the attempts: some of it was summed from a stream at list prices. */
+  cost_estimated?: boolean;
   context_used: number | null;
   context_max: number | null;
   input_tokens?: number | null;

@@ -116,7 +116,7 @@ describe.skipIf(noChromium)(title, () => {
       await rowOf('Waiting', 'second of two').waitFor();
       const work = await claimOne();
       await rowOf('Running', 'first of two').waitFor();
-      await rowOf('Waiting', 'alpha is at its cap: 1 of 1 run · first in its lane').waitFor();
+      await rowOf('Waiting', 'alpha is at its cap: 1 of 1 run · next in its lane').waitFor();
       await page.getByText('alpha is at its cap (1 of 1): 1 more waits.').waitFor();
 
       await fleet.runner.log(work, [

@@ -51,6 +51,24 @@ describe('an execution on the wire', () => {
     });
   });
 
+  it(verifies('R41')('says of a cost that was summed from the stream that it is estimated'), () => {
+    const base = emptyFacts('claude');
+    const of = (cost_usd: number | null, stream: Partial<typeof base.stream>) =>
+      presentAttempt(anAttempt({ cost_usd }), { ...base, stream: { ...base.stream, ...stream } });
+    const [told, summed, none] = [
+      of(0.5, { cost_usd: 0.5 }),
+      of(0.5, { cost_usd: null }),
+      of(null, { cost_usd: null }),
+    ];
+    expect([told, summed, none].map((a) => a.cost_estimated)).toEqual([false, true, false]);
+    expect(presentExecution(anExecution(), { attempts: [told, summed] })).toMatchObject({ cost_estimated: true });
+    expect(presentExecution(anExecution(), { attempts: [told] })).toMatchObject({ cost_estimated: false });
+    expect(presentWhy(anExecution(), null, [summed]).attempts[0]).toMatchObject({
+      cost_usd: 0.5,
+      cost_estimated: true,
+    });
+  });
+
   it('gives each attempt the facts a person looks for, and nothing it does not know', () => {
     const facts = { ...emptyFacts('claude'), exit_code: null, signal: 'SIGKILL', pid: 7 };
     expect(presentAttempt(anAttempt({ ended_at: 1_760_000_002_000 }), facts)).toMatchObject({

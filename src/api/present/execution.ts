@@ -65,7 +65,10 @@ export const presentExecution = (row: FullExecution, around: Around = {}) => ({
   wait_details: row.wait_details,
   wait: around.wait == null ? null : presentWait(around.wait),
   ...(around.activeTool !== undefined && { active_tool: around.activeTool }),
-  ...(around.attempts !== undefined && { attempts: around.attempts }),
+  ...(around.attempts !== undefined && {
+    attempts: around.attempts,
+    cost_estimated: around.attempts.some((a) => a.cost_estimated),
+  }),
   ...(around.tick != null && {
     schedule: { id: around.tick.schedule_id, name: around.tick.name, fire_at: iso(around.tick.fire_at) },
   }),
@@ -102,6 +105,8 @@ export interface AttemptBody {
   decision: Decision | null;
   late: boolean;
   cost_usd: number | null;
+  /** Summed from its stream and list prices: the CLI did not live to say it (R41). */
+  cost_estimated: boolean;
   /** What of the facts a person looks for; null until they are there. */
   exit_code: number | null;
   signal: string | null;
@@ -137,6 +142,8 @@ export const presentAttempt = (a: AttemptRow, facts: Facts | null): AttemptBody 
   decision: a.decision,
   late: a.late,
   cost_usd: a.cost_usd,
+  cost_estimated:
+    a.cost_usd !== null && facts !== null && (facts.stream.cost_usd === null || facts.stream.cost_estimated),
   exit_code: facts?.exit_code ?? null,
   signal: facts?.signal ?? null,
   stop_reason: facts?.stop?.reason ?? null,

@@ -55,6 +55,8 @@ const explain = (a: AttemptBody) => ({
   stop_reason: a.stop_reason,
   exit_code: a.exit_code,
   signal: a.signal,
+  cost_usd: a.cost_usd,
+  cost_estimated: a.cost_estimated,
   decision: a.decision === null ? null : presentDecision(a.decision),
 });
 

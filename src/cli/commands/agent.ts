@@ -57,7 +57,7 @@ export const list = async (context: Context): Promise<ExitName> => {
 
 const agentRow = (a: AgentBody): Cell[] => [
   a.name,
-  { text: a.status, colour: a.status === 'running' ? 'green' : 'yellow' },
+  { text: a.status === 'running' ? 'ready' : a.status, colour: a.status === 'running' ? 'green' : 'yellow' },
   a.adapter ?? '–',
   String(a.running ?? '–'),
   String(a.queued ?? '–'),

@@ -33,7 +33,7 @@ export const endingLines = (row: ExecutionBody, terminal: Terminal, where: 'out'
     count(row.tool_calls, 'tool call'),
     row.duration_ms === null ? null : duration(row.duration_ms),
     (row.queued_ms ?? 0) >= toldQueuedMs ? `${duration(row.queued_ms)} queued` : null,
-    row.cost === null ? null : dollars(row.cost),
+    row.cost === null ? null : `${dollars(row.cost)}${row.cost_estimated === true ? ' (estimated)' : ''}`,
   ].filter((c) => c !== null);
   const what = row.cause === null || row.cause === row.status ? row.status : `${row.status}: ${row.cause}`;
   const lines = [

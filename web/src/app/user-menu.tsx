@@ -50,6 +50,9 @@ export const UserMenu = ({ onKeys, onZone }: { onKeys: () => void; onZone: () =>
           <Menu.Label className="menu-label">
             {me.username} · {me.role}
           </Menu.Label>
+          <Menu.Item className="menu-item" asChild>
+            <a href="/docs">API documentation</a>
+          </Menu.Item>
           <Menu.Separator className="menu-line" />
           <Menu.Label className="menu-label">Theme</Menu.Label>
           <Menu.RadioGroup

@@ -73,7 +73,10 @@ export const Figures = ({ row }: { row: ExecutionBody }) => {
           )}
         </Figure>
         <Figure name="Waited">{span(row.queued_ms ?? null)}</Figure>
-        <Figure name="Cost">{cost(row.cost, row.cost_kind)}</Figure>
+        <Figure name="Cost">
+          {cost(row.cost, row.cost_kind)}
+          {row.cost_estimated === true && <span className="muted"> estimated</span>}
+        </Figure>
         <Figure name="Turns, tool calls">
           {count(row.turns)}, {count(row.tool_calls)}
         </Figure>

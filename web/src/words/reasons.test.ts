@@ -39,7 +39,7 @@ describe('why a row waits', () => {
 
 describe('where a row stands', () => {
   it('is its place in its lane and the lanes ahead', () => {
-    expect(placeInWords({ position: 1, lanes_ahead: 0 })).toBe('first in its lane');
+    expect(placeInWords({ position: 1, lanes_ahead: 0 })).toBe('next in its lane');
     expect(placeInWords({ position: 3, lanes_ahead: 1 })).toBe('3rd in its lane, 1 lane ahead');
     expect(placeInWords({ position: 22, lanes_ahead: 4 })).toBe('22nd in its lane, 4 lanes ahead');
   });

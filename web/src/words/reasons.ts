@@ -59,7 +59,7 @@ export const reasonAlone = (reason: WaitReason): string =>
 
 /** `next in its lane`, `3rd in its lane, 2 lanes ahead`. */
 export const placeInWords = (wait: Pick<WaitBody, 'position' | 'lanes_ahead'>): string => {
-  const own = wait.position <= 1 ? 'first in its lane' : `${ordinal(wait.position)} in its lane`;
+  const own = wait.position <= 1 ? 'next in its lane' : `${ordinal(wait.position)} in its lane`;
   return wait.lanes_ahead > 0 ? `${own}, ${plural(wait.lanes_ahead, 'lane')} ahead` : own;
 };
 
