@@ -7,7 +7,7 @@ import type { AgentRow } from '../contract/agent.ts';
 import type { ExecutionRow, WaitInfo } from '../contract/execution.ts';
 import type { Principal } from '../contract/principal.ts';
 import type { Deps } from '../flow/deps.ts';
-import type { ListExecutions, SearchExecutions } from '../store/store.ts';
+import type { ListExecutions, SearchExecutions } from '../store/history-verbs.ts';
 import {
   type AttemptBody,
   type ExecutionBody,

@@ -5,7 +5,7 @@
 import { Facts } from '../contract/facts.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { diagnose } from '../outcome/diagnose.ts';
-import type { Judged } from '../store/store.ts';
+import type { Judged } from '../store/history-verbs.ts';
 
 /** What other parts act on or a list shows; words and quotations change nothing. */
 const judgement = [

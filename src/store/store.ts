@@ -9,9 +9,7 @@ import type { CredentialRow } from '../contract/credential.ts';
 import type { Refusal } from '../contract/errors.ts';
 import type { EventRow } from '../contract/events.ts';
 import type {
-  AttemptRow,
   CostKind,
-  ExecutionKind,
   ExecutionRequest,
   ExecutionRow,
   ExecutionStatus,
@@ -22,20 +20,13 @@ import type { Facts } from '../contract/facts.ts';
 import type { WaitReason } from '../contract/limits.ts';
 import type { LoginView } from '../contract/login-view.ts';
 import type { NewOperatorItem } from '../contract/operator.ts';
-import type {
-  BeginAnswer,
-  FactsAnswer,
-  ProofOfLife,
-  RenewItem,
-  RenewResult,
-  RunnerRoom,
-} from '../contract/runner-protocol.ts';
+import type { BeginAnswer, FactsAnswer, RenewItem, RenewResult, RunnerRoom } from '../contract/runner-protocol.ts';
 import type { Tick } from '../contract/schedule.ts';
-import type { StopReason } from '../contract/stop-reasons.ts';
 import type { Decision, Verdict } from '../contract/verdict.ts';
 import type { WeatherFamily } from '../contract/weather.ts';
 import type { CredentialReads, CredentialWrites, LoginEvidence } from './credential-verbs.ts';
 import type { DoorReads, DoorWrites } from './door-verbs.ts';
+import type { HistoryReads } from './history-verbs.ts';
 import type { MoneyReads, MoneyWrites } from './money-verbs.ts';
 import type { MorningReads, MorningWrites } from './morning-verbs.ts';
 import type { OperatorReads, OperatorWrites } from './operator-verbs.ts';
@@ -176,28 +167,6 @@ export interface SettleArgs {
  */
 type SettleResult = { result: FactsAnswer['result'] | 'moved'; execution: ExecutionRow | null };
 
-export interface ListExecutions {
-  status?: ExecutionStatus[];
-  agent_id?: string;
-  cause?: string;
-  triggered_by?: string;
-  parent_execution_id?: string;
-  kind?: ExecutionKind;
-  session_id?: string;
-  /** Texts are cut after this many characters (in the store, so that long ones never travel); left out = whole. */
-  text_chars?: number;
-  /** Keyset: rows older than this id; with `oldest_first`, newer ones. */
-  before?: string;
-  oldest_first?: boolean;
-  limit: number;
-}
-
-/** Part of a message, whatever its case, or a whole id. */
-export type SearchExecutions = Omit<ListExecutions, 'text_chars' | 'oldest_first'> & {
-  search: string;
-  text_chars: number;
-};
-
 /** name → [arguments, result]. Write verbs get `At` besides and return their result with what they stirred. */
 export interface WriteVerbs
   extends DoorWrites,
@@ -294,23 +263,10 @@ export interface WriteVerbs
   retain: [{ events_before: number; executions_before: number; max: number }, { deleted: number; more: boolean }];
 }
 
-export interface Judged {
-  rows: {
-    execution_id: string;
-    agent_name: string;
-    attempt_id: string;
-    number: number;
-    ended_at: number | null;
-    verdict: Verdict;
-    facts: unknown;
-  }[];
-  /** Where the next page begins; null = this was the last. */
-  next: { at: number; id: string } | null;
-}
-
 export interface ReadVerbs
   extends DoorReads,
     OperatorReads,
+    HistoryReads,
     WeatherReads,
     MoneyReads,
     MorningReads,
@@ -318,29 +274,6 @@ export interface ReadVerbs
     CredentialReads {
   agent_by_name: [{ name: string }, AgentRow | null];
   agents: [Record<string, never>, AgentRow[]];
-  execution: [{ id: string }, (ExecutionRow & ExecutionTexts) | null];
-  executions: [ListExecutions, ExecutionRow[]];
-  /** The same with texts, for bodies that show them; at most 200. */
-  executions_with_texts: [ListExecutions, (ExecutionRow & ExecutionTexts)[]];
-  /** One stretch of the history: it may hold few hits, or none, and still have a `next`. */
-  search_executions: [SearchExecutions, { rows: (ExecutionRow & ExecutionTexts)[]; next: string | null }];
-  attempts: [{ execution_id: string }, AttemptRow[]];
-  facts: [{ attempt_id: string }, Facts | null];
-  /** The attempt with what `flow/finish.ts` needs to judge: nothing else reads tokens. */
-  attempt_for_finish: [
-    { attempt_id: string },
-    {
-      attempt: AttemptRow;
-      execution: ExecutionRow;
-      agent: AgentRow;
-      credential: CredentialRow | null;
-      session_cost_before: number | null;
-      /** What was decided after its earlier attempts, oldest first. */
-      decided: Decision[];
-    } | null,
-  ];
-  /** Stored facts with the verdict they were given, of executions that ended since then, oldest first; pages by execution. */
-  judged: [{ since: number; after: { at: number; id: string } | null; limit: number }, Judged];
   waits: [{ execution_ids: string[]; limits: ClaimLimits }, Record<string, WaitInfo>];
   /** Counts for page, metrics and doctor; from rows. */
   occupancy: [
@@ -358,28 +291,10 @@ export interface ReadVerbs
     { by_status: Record<string, number>; by_cause: Record<string, number>; cost_usd: number },
   ];
   events_after: [{ after: number; limit: number }, { events: EventRow[]; first: number | null; last: number }];
-  log: [
-    { execution_id: string; attempt_id: string | null; after_seq: number; limit: number },
-    {
-      entries: { attempt: string; seq: number; entry: string }[];
-      has_log: boolean;
-      /** Cut by the limit or by its size (a line may have megabytes): go on after the last entry. */
-      more: boolean;
-    },
-  ];
-  stored_seq: [{ attempt_id: string }, number];
-  /** Whose attempt it is, when the token is its own (of an ended attempt too: its last events may come late); else null. */
-  attempt_owner: [{ attempt_id: string; token: string }, { execution_id: string; runner_id: string } | null];
   long_waits: [
     { older_than: number; limits: ClaimLimits; limit: number },
     { execution_id: string; agent_name: string; waited_ms: number; reason: WaitReason }[],
   ];
-  /** Attempts whose lease has run out, with their proof: the reaper looks at the host. */
-  expired_leases: [
-    { steady: number },
-    { attempt_id: string; execution_id: string; host: string | null; proof: ProofOfLife | null }[],
-  ];
-  attempts_to_stop: [{ runner_id: string }, { attempt_id: string; reason: StopReason }[]];
   fleet_limits: [{ env_call_limit: number | null; env_queue_timeout_s: number | null }, FleetLimits];
   setting: [{ key: string }, SettingRow | null];
   settings: [Record<string, never>, SettingRow[]];

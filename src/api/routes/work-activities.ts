@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { AgentRow } from '../../contract/agent.ts';
-import type { ListExecutions } from '../../store/store.ts';
+import type { ListExecutions } from '../../store/history-verbs.ts';
 import { type ActivityBody, activityOf, activityStates, activityTypes, toolActivityOf } from '../present/activity.ts';
 import { callMs, type ToolCall } from '../present/transcript.ts';
 import { listedChars } from '../read-execution.ts';

@@ -5,8 +5,8 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Cause } from '../../contract/causes.ts';
 import type { ExecutionStatus, Trigger } from '../../contract/execution.ts';
+import type { ListExecutions } from '../history-verbs.ts';
 import type { Database } from '../schema.ts';
-import type { ListExecutions } from '../store.ts';
 import type { ReadTx, ReadVerb } from '../tx.ts';
 import { executionById, executionFrom, type Row, textsFrom } from './execution-row.ts';
 
