@@ -183,6 +183,7 @@ const play = async (night: Night, disk: ReturnType<typeof openDisk>): Promise<Pl
       ended_at: start + p.startedAt + p.fate.ranMs,
       night_start: start,
       timeout_s: p.claim.timeout_s,
+      by_key: p.claim.credential?.kind === 'anthropic_api_key',
     };
     finish(s.deps, p.claim.attempt, { token: p.claim.token, facts: factsOf(p.fate, about) })
       .then(({ result }) => {

@@ -19,13 +19,27 @@ const usageOf = (cost: number) => ({
 
 export const factsOf = (
   fate: Fate,
-  about: { session: string; spawned_at: number; ended_at: number; night_start: number; timeout_s: number },
+  about: {
+    session: string;
+    spawned_at: number;
+    ended_at: number;
+    night_start: number;
+    timeout_s: number;
+    by_key: boolean;
+  },
 ): Facts => {
   const reader = createReader('claude');
   const say = (event: Record<string, unknown>) =>
     reader.line('stdout', JSON.stringify({ ...event, session_id: about.session }), about.ended_at);
   const usage = usageOf(fate.cost);
-  say({ type: 'system', subtype: 'init', model, permissionMode: 'acceptEdits', apiKeySource: 'none', mcp_servers: [] });
+  say({
+    type: 'system',
+    subtype: 'init',
+    model,
+    permissionMode: 'acceptEdits',
+    apiKeySource: about.by_key ? 'ANTHROPIC_API_KEY' : 'none',
+    mcp_servers: [],
+  });
   if (fate.cost > 0)
     say({ type: 'assistant', message: { id: 'm1', model, content: [{ type: 'text', text: 'I work.' }], usage } });
   const result = (fields: Record<string, unknown>) =>

@@ -66,10 +66,10 @@ const claim = async () => {
   });
   return claims[0]!;
 };
-const settle = async (over: Partial<SettleArgs> & { session?: string } = {}) => {
+const settle = async ({ session = null, ...over }: Partial<SettleArgs> & { session?: string | null } = {}) => {
   const c = await claim();
   const facts = emptyFacts('command');
-  facts.stream.session_id = over.session ?? null;
+  facts.stream.session_id = session;
   await commit(deps, 'settle', {
     attempt_id: c.attempt_id,
     token: c.token,
@@ -82,9 +82,10 @@ const settle = async (over: Partial<SettleArgs> & { session?: string } = {}) => 
     operator_items: [],
     repeated: null,
     weather: null,
-    credential_event: null,
+    login: null,
+    seen: null,
     ...over,
-  } as SettleArgs);
+  });
 };
 const target = () =>
   setTarget(deps, {

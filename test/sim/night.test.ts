@@ -22,7 +22,7 @@ it(
     expect(played.liveAtRestart).toBeGreaterThanOrEqual(night.restart.live);
     // The outage is one trouble, over by itself, and no run ended by it.
     expect(played.incidents).toMatchObject([{ provider: 'anthropic', state: 'closed' }]);
-    for (const cause of ['overloaded', 'host_resource_exhausted', 'runner_lost', 'unknown', 'killed_unknown'])
+    for (const cause of ['overloaded', 'usage_limit', 'auth_failed', 'runner_lost', 'unknown', 'killed_unknown'])
       expect(played.byCause).not.toHaveProperty(cause);
     // Only what a provider said counts against a login: no 529, no OOM, no full disk, no restart.
     const blamed = new Map(played.credentialEvents.map((e) => [e.credential_id, e.cause]));
