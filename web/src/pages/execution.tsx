@@ -6,6 +6,7 @@ import { isTerminal } from '../../../src/contract/status.ts';
 import { inWords } from '../api.ts';
 import { useExecution } from '../now/data.ts';
 import { Reason } from '../now/waiting.tsx';
+import { AgentLink } from '../parts/links.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { Ago, Mark, Plain, Since } from '../parts/text.tsx';
@@ -85,6 +86,7 @@ export const Page = () => {
     <>
       <PageHead
         title={row?.agent_name ?? 'Execution'}
+        heading={row && <AgentLink name={row.agent_name} className="hover:underline" />}
         sub={
           <>
             {row !== undefined && (

@@ -2,7 +2,14 @@
 import { type ReactNode, useEffect } from 'react';
 import { count as inDigits } from '../words/times.ts';
 
-export const PageHead = (props: { title: string; count?: number | null; sub?: ReactNode; actions?: ReactNode }) => {
+export const PageHead = (props: {
+  title: string;
+  /** Shown in the title's place, where that leads somewhere. */
+  heading?: ReactNode;
+  count?: number | null;
+  sub?: ReactNode;
+  actions?: ReactNode;
+}) => {
   useEffect(() => {
     document.title = `${props.title} · Drover`;
   }, [props.title]);
@@ -10,7 +17,7 @@ export const PageHead = (props: { title: string; count?: number | null; sub?: Re
     <header className="page-head">
       <div className="min-w-0">
         <h1 tabIndex={-1}>
-          {props.title}
+          {props.heading ?? props.title}
           {props.count !== undefined && props.count !== null && (
             <>
               {' '}
