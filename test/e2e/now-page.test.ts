@@ -152,7 +152,7 @@ describe.skipIf(noChromium)(title, () => {
     await signIn(fleet, page);
     const id = await fleet.task('alpha', 'eat memory');
     const work = await claimOne();
-    await rowOf('Running', 'eat memory').getByRole('link').click();
+    await rowOf('Running', 'eat memory').locator('a.open').click();
     const panel = page.getByRole('main');
     await fleet.runner.log(work, [
       event({ type: 'assistant', message: { content: [{ type: 'text', text: 'I will eat it all.' }] } }),
@@ -222,7 +222,7 @@ describe.skipIf(noChromium)(title, () => {
       exit_code: 1,
       stream: { response: null, lines: [{ stream: 'stderr', text: planted, model_output_after: false }] },
     });
-    await rowOf('Last endings', 'second').getByRole('link').click();
+    await rowOf('Last endings', 'second').locator('a.open').click();
     const panel = page.getByRole('main');
     await panel.getByText(`said ${asText}`).waitFor();
     for (const summary of await panel.locator('summary').all()) await summary.click();
@@ -330,7 +330,7 @@ describe.skipIf(noChromium)(title, () => {
     await fleet.agent('alpha');
     await signIn(fleet, page);
     await fleet.task('alpha', 'reached by keyboard');
-    const link = rowOf('Waiting', 'reached by keyboard').getByRole('link');
+    const link = rowOf('Waiting', 'reached by keyboard').locator('a.open');
     await link.focus();
     await page.keyboard.press('Enter');
     const panel = page.getByRole('main');
@@ -357,7 +357,7 @@ describe.skipIf(noChromium)(title, () => {
     await rowOf('Last endings', 'a very long message').waitFor();
     const overflow = () => page.evaluate(() => document.scrollingElement!.scrollWidth - innerWidth);
     expect(await overflow()).toBeLessThanOrEqual(0);
-    await rowOf('Last endings', 'a very long message').getByRole('link').click();
+    await rowOf('Last endings', 'a very long message').locator('a.open').click();
     const panel = page.getByRole('main');
     await panel.getByText('y'.repeat(2_000)).waitFor();
     expect(await overflow()).toBeLessThanOrEqual(0);

@@ -89,7 +89,7 @@ describe.skipIf(noChromium)(title, () => {
       output(planted),
     ]);
     await fleet.runner.finish(answered, {
-      stream: { response: `answer ${planted}`, cli: 'claude', session_id: 'cli-1' },
+      stream: { response: `answer ${planted}`, session_id: 'cli-1' },
     });
     const runs = await fleet.task('alpha', 'runs on');
     await one();

@@ -47,7 +47,7 @@ export interface FileNode {
 }
 export const useFiles = (name: string) =>
   useQuery({
-    queryKey: keys.ofAgent(name, 'files'),
+    queryKey: keys.files(name),
     queryFn: () => read<{ tree: FileNode[]; truncated: boolean }>(at(name, '/files')),
   });
 export const downloadHref = (name: string, path: string): string =>
@@ -55,7 +55,7 @@ export const downloadHref = (name: string, path: string): string =>
 
 export const useLogs = (name: string, tail: number) =>
   useQuery({
-    queryKey: keys.ofAgent(name, 'logs', `${tail}`),
+    queryKey: keys.logs(name, tail),
     queryFn: () => read<{ logs: string }>(at(name, `/logs?tail=${tail}`)),
     // Lines come without an event of their own.
     refetchInterval: 5_000,

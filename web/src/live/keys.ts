@@ -7,6 +7,8 @@ export const keys = {
   runners: ['runners'],
   operator: ['operator'],
   credentials: ['credentials'],
+  incidents: ['incidents'],
+  schedules: ['schedules'],
   running: ['executions', 'running'],
   queued: ['executions', 'queued'],
   ended: ['executions', 'ended'],
@@ -16,6 +18,9 @@ export const keys = {
   /** What is read of one agent: by the event's name none is told apart, they are few. */
   ofAgents: ['agent'],
   ofAgent: (name: string, what: string, ...more: string[]) => ['agent', name, what, ...more],
+  /** Read when asked for, not by events: a tree of files, the lines of processes. */
+  files: (name: string) => ['files', name],
+  logs: (name: string, tail: number) => ['logs', name, `${tail}`],
   /** Whichever run is open. */
   open: ['execution'],
   execution: (id: string) => ['execution', id],
@@ -53,6 +58,10 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
       return [keys.runners, keys.limits, keys.queued];
     case 'operator':
       return [keys.operator];
+    case 'incident':
+      return [keys.incidents, keys.queued, keys.limits, keys.open];
+    case 'schedule':
+      return [keys.schedules];
     case 'credential':
       return [keys.credentials, keys.queued];
     default:

@@ -4,6 +4,7 @@ import { useAgents, useEnded } from '../now/data.ts';
 import { Empty } from '../now/empty.tsx';
 import { Ended } from '../now/ended.tsx';
 import { Fleet } from '../now/fleet.tsx';
+import { Incidents } from '../now/incidents.tsx';
 import { OperatorItems } from '../now/operator-items.tsx';
 import { Running } from '../now/running.tsx';
 import { SendMessage } from '../now/send-message.tsx';
@@ -22,6 +23,7 @@ export const Page = () => {
       <div className="columns">
         <div className="column">
           {fresh && <Empty />}
+          <Incidents />
           <OperatorItems />
           {!fresh && (
             <>
