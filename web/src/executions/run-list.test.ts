@@ -32,6 +32,14 @@ describe('a list of executions that grows at both ends', () => {
     });
   });
 
+  it('does not look through again what a search has looked through, though it found nothing there', () => {
+    const walked: RunList = { rows: [], next: 'c' };
+    expect(joinHead(walked, { executions: [], next: 'k' })).toEqual({ rows: [], next: 'c' });
+    const found: RunList = { rows: rows('b'), next: null };
+    expect(joinHead({ rows: [], next: null }, { executions: [], next: 'k' })).toEqual({ rows: [], next: null });
+    expect(joinHead(found, { executions: rows('m'), next: 'a' })).toEqual({ rows: rows('m'), next: null });
+  });
+
   it('goes the other way for what waits: who leaves the head makes room, who comes hangs on at the end', () => {
     const old: RunList = { rows: rows('a', 'b', 'c', 'd'), next: 'd' };
     const later = joinHead(old, { executions: rows('b', 'c'), next: 'c' }, 'oldest');

@@ -21,22 +21,18 @@ type Order = 'newest' | 'oldest';
 const beyond = (id: string, end: string, order: Order): boolean => (order === 'newest' ? id < end : id > end);
 
 /**
- * The first page again. What it covers it replaces (a row that left the filter is gone); what is older stays. When more has come
- * since than one page holds there would be a hole, so the list begins anew.
+ * The first page again. It tells of everything down to its `next`: there it replaces (a row that left the filter is gone); what is
+ * beyond stays. When more has come since than one page holds there would be a hole, so the list begins anew. A page of a search may
+ * hold nothing and still have a `next`: what was looked through already is not looked through again.
  */
 export const joinHead = (old: RunList | undefined, head: Page, order: Order = 'newest'): RunList => {
-  const last = head.executions.at(-1);
+  const end = head.next;
   const first = old?.rows[0];
-  if (
-    old === undefined ||
-    last === undefined ||
-    first === undefined ||
-    head.next === null ||
-    beyond(first.id, last.id, order)
-  )
-    return { rows: head.executions, next: head.next };
-  const older = old.rows.filter((row) => beyond(row.id, last.id, order));
-  return { rows: [...head.executions, ...older], next: older.length === 0 ? head.next : old.next };
+  if (old === undefined || end === null || (first !== undefined && beyond(first.id, end, order)))
+    return { rows: head.executions, next: end };
+  const rest = old.rows.filter((row) => beyond(row.id, end, order));
+  const next = old.next === null || beyond(old.next, end, order) ? old.next : end;
+  return { rows: [...head.executions, ...rest], next };
 };
 
 /** An older page at the end. Two that were asked for at once are one. */

@@ -1,4 +1,5 @@
 /** One execution as one line (two on a phone): state, agent, what was asked, how it ended, when, how long, what it cost. */
+import { memo } from 'react';
 import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { isTerminal } from '../../../src/contract/status.ts';
 import { useExecution } from '../now/data.ts';
@@ -11,14 +12,20 @@ import { attentionInWords } from '../words/reasons.ts';
 import { triggerWords } from '../words/states.ts';
 import { cost, lasted } from '../words/times.ts';
 
-/** A row that has not ended may be far down the list, where nothing is read again: it is read by itself while it is seen. */
-const useFresh = (row: ExecutionBody): ExecutionBody => {
-  const own = useExecution(row.id, !isTerminal(row.status));
-  return own.data ?? row;
-};
+interface Shown {
+  row: ExecutionBody;
+  /** In a list of one agent: its name is not said in each row. */
+  ofAgent?: boolean;
+}
 
-export const RunRow = ({ row: listed, ofAgent = false }: { row: ExecutionBody; ofAgent?: boolean }) => {
-  const row = useFresh(listed);
+/** A row that has not ended may be far down the list, where nothing is read again: it is read by itself while it is seen. */
+const OpenRow = ({ row, ofAgent }: Shown) => <Line row={useExecution(row.id).data ?? row} ofAgent={ofAgent} />;
+
+export const RunRow = memo(({ row, ofAgent }: Shown) =>
+  isTerminal(row.status) ? <Line row={row} ofAgent={ofAgent} /> : <OpenRow row={row} ofAgent={ofAgent} />,
+);
+
+const Line = ({ row, ofAgent = false }: Shown) => {
   const over = isTerminal(row.status);
   return (
     <div className="row run-row" data-status={row.status}>

@@ -29,8 +29,11 @@ export const useRunList = (filters: RunFilters) => {
   });
   const asking = useRef(false);
   const [problem, setProblem] = useState<string | null>(null);
+  /** How many answers came: each may call for the next page, also one that was dropped since the list had moved. */
+  const [answers, setAnswers] = useState(0);
   const next = list.data?.next ?? null;
   const key = JSON.stringify(filters);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after each answer it is another one, so that who watches the end asks again
   const loadOlder = useCallback(async () => {
     if (asking.current || next === null) return;
     asking.current = true;
@@ -45,8 +48,9 @@ export const useRunList = (filters: RunFilters) => {
       setProblem(inWords(e));
     } finally {
       asking.current = false;
+      setAnswers((n) => n + 1);
     }
-  }, [queries, key, next]);
+  }, [queries, key, next, answers]);
   return {
     ...list,
     problem,

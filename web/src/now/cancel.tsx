@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { api, write } from '../api.ts';
+import type { RunList } from '../executions/run-list.ts';
 import { keys } from '../live/keys.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { useMayEdit } from '../parts/me.ts';
@@ -20,6 +21,13 @@ export const CancelButton = ({ row, className = 'quiet small' }: { row: Executio
   const stop = useMutation({
     mutationFn: () => write(() => api.terminate(row.id, 'cancelled on the page')),
     onSuccess: ({ status }) => {
+      // Far down a list nothing is read again: the row is told there, too.
+      if (status === 'cancelled_while_queued')
+        queries.setQueriesData<RunList>({ queryKey: keys.runLists }, (list) =>
+          list?.rows === undefined
+            ? list
+            : { ...list, rows: list.rows.map((r) => (r.id === row.id ? { ...r, status: 'cancelled' as const } : r)) },
+        );
       say(`The run of ${row.agent_name} ${outcomes[status] ?? status}.`);
       void queries.invalidateQueries({ queryKey: ['executions'] });
       void queries.invalidateQueries({ queryKey: keys.execution(row.id) });

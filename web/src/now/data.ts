@@ -56,8 +56,8 @@ export const useConnectedRunners = (): RunnerBody[] | null => {
   return data.filter((r) => r.last_seen !== null && now() - Date.parse(r.last_seen) < connectedMs);
 };
 
-export const useExecution = (id: string, enabled = true) =>
-  useQuery({ queryKey: keys.execution(id), queryFn: () => api.execution(id), enabled });
+export const useExecution = (id: string) =>
+  useQuery({ queryKey: keys.execution(id), queryFn: () => api.execution(id) });
 
 /** The tool a run is in stands only in its own body: asked for while it is on the screen. */
 export const useActiveTool = (row: ExecutionBody, ask: boolean): string | null => {

@@ -1,5 +1,5 @@
 /** All agents, those with most to do first: what each is, how much of its cap is in use, what waits; start, stop, add. */
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import type { AgentBody } from '../../../src/client/wire.ts';
 import { inWords } from '../api.ts';
 import { AddAgent } from '../now/add-agent.tsx';
@@ -13,7 +13,7 @@ import { Occupancy, Plain } from '../parts/text.tsx';
 import { VirtualRows } from '../parts/virtual-rows.tsx';
 import { count } from '../words/times.ts';
 
-const AgentRow = ({ agent }: { agent: AgentBody }) => {
+const AgentRow = memo(({ agent }: { agent: AgentBody }) => {
   const mayEdit = useMayEdit();
   const use = usageOf(agent);
   return (
@@ -37,7 +37,7 @@ const AgentRow = ({ agent }: { agent: AgentBody }) => {
       <span className="act">{mayEdit && <TurnButton agent={agent} />}</span>
     </div>
   );
-};
+});
 
 /** Busy ones first; then by name. */
 const byUse = (a: AgentBody, b: AgentBody): number => {

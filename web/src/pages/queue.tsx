@@ -1,5 +1,6 @@
 /** What waits, the oldest first: the reason that binds in words, its place, its age, and a way out of the queue for each. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { memo } from 'react';
 import type { ExecutionBody } from '../../../src/client/wire.ts';
 import type { WaitReason } from '../../../src/contract/limits.ts';
 import { api, inWords, write } from '../api.ts';
@@ -7,7 +8,7 @@ import { useFilters } from '../executions/filters.tsx';
 import { useRunList } from '../executions/use-run-list.ts';
 import { keys } from '../live/keys.ts';
 import { CancelButton } from '../now/cancel.tsx';
-import { useAgents, useExecution, useLimits } from '../now/data.ts';
+import { useAgents, useLimits } from '../now/data.ts';
 import { Reason } from '../now/waiting.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { AgentLink, RunLink } from '../parts/links.tsx';
@@ -22,8 +23,7 @@ import { headOf } from '../words/plain.ts';
 import { reasonAlone } from '../words/reasons.ts';
 import { count, plural } from '../words/times.ts';
 
-const QueuedRow = ({ row: listed }: { row: ExecutionBody }) => {
-  const row = useExecution(listed.id, false).data ?? listed;
+const QueuedRow = memo(({ row }: { row: ExecutionBody }) => {
   const gone = row.status !== 'queued';
   return (
     <div className="row queue-row">
@@ -39,7 +39,7 @@ const QueuedRow = ({ row: listed }: { row: ExecutionBody }) => {
       <span className="why">{gone ? 'It does not wait any more' : <Reason row={row} />}</span>
     </div>
   );
-};
+});
 
 const Reasons = () => {
   const { data: limits } = useLimits();

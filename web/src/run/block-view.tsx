@@ -1,14 +1,30 @@
 /** One block of a transcript. What is folded is not in the page until it is opened: a run may have thousands of tool calls. */
-import { memo, type ReactNode, useState } from 'react';
+import { createContext, memo, type ReactNode, useContext, useState } from 'react';
 import { Plain } from '../parts/text.tsx';
 import type { Block } from '../transcript/fold.ts';
 import { headOf } from '../words/plain.ts';
 
-const Folded = (props: { className: string; name: string; arg: string; state: string; children: ReactNode }) => {
-  const [open, setOpen] = useState(false);
+/** Which of them are open, by id: it outlives a block that is scrolled out of the page. */
+export const Opened = createContext(new Set<number>());
+
+const Folded = (props: {
+  id: number;
+  className: string;
+  name: string;
+  arg: string;
+  state: string;
+  children: ReactNode;
+}) => {
+  const opened = useContext(Opened);
+  const [open, setOpen] = useState(opened.has(props.id));
+  const turn = (to: boolean) => {
+    if (to) opened.add(props.id);
+    else opened.delete(props.id);
+    setOpen(to);
+  };
   return (
-    <li>
-      <details className={props.className} open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
+    <div>
+      <details className={props.className} open={open} onToggle={(e) => turn(e.currentTarget.open)}>
         <summary>
           <span className="name">
             <Plain text={headOf(props.name, 60)} />
@@ -20,7 +36,7 @@ const Folded = (props: { className: string; name: string; arg: string; state: st
         </summary>
         {open && props.children}
       </details>
-    </li>
+    </div>
   );
 };
 
@@ -47,13 +63,13 @@ const view = (block: Block, over: boolean): ReactNode => {
   switch (block.kind) {
     case 'said':
       return (
-        <li className="said" data-by={block.by}>
+        <div className="said" data-by={block.by}>
           <Plain text={block.text} block />
-        </li>
+        </div>
       );
     case 'thought':
       return (
-        <Folded className="thought" name="Thought" arg={block.text} state="">
+        <Folded id={block.id} className="thought" name="Thought" arg={block.text} state="">
           <Pre text={block.text} />
         </Folded>
       );
@@ -63,6 +79,7 @@ const view = (block: Block, over: boolean): ReactNode => {
       const tone = open && !over ? 'open' : block.failed ? 'failed' : '';
       return (
         <Folded
+          id={block.id}
           className={`tool ${tone} ${block.nested ? 'nested' : ''}`}
           name={block.name}
           arg={block.input}
@@ -81,22 +98,23 @@ const view = (block: Block, over: boolean): ReactNode => {
     }
     case 'output':
       return (
-        <li className="output" data-stream={block.stream} aria-label={block.stream}>
+        <div className="output" data-stream={block.stream}>
+          <span className="hidden-label">{block.stream}</span>
           <Pre text={block.text} />
-        </li>
+        </div>
       );
     case 'note':
       return (
-        <Folded className="note" name={block.title} arg={block.text} state="">
+        <Folded id={block.id} className="note" name={block.title} arg={block.text} state="">
           <Pre text={block.full} />
         </Folded>
       );
     case 'result':
       return (
-        <li className="result" data-ok={block.ok}>
+        <div className="result" data-ok={block.ok}>
           <h4>{block.title}</h4>
           <Plain text={block.text} block />
-        </li>
+        </div>
       );
     default:
       return block satisfies never;

@@ -45,7 +45,7 @@ export const WorkDiff = ({ row }: { row: ExecutionBody }) => {
     <section className="part" aria-label="Work">
       <details className="work-diff" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
         <summary>
-          <h3>Work</h3>
+          <h3 className="work-diff-head">Work</h3>
           <span>
             {work.files_changed === null ? 'kept' : `${plural(work.files_changed, 'file')} changed`}{' '}
             {work.insertions !== null && <span className="plus">+{work.insertions}</span>}{' '}
