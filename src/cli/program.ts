@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { agentCommands } from './agent-commands.ts';
 import { contextOf, type World } from './context.ts';
 import { credsCommands } from './creds-commands.ts';
+import { dayCommands } from './day-commands.ts';
 import { exitCodes } from './exit-codes.ts';
 import { tell, usage } from './failure.ts';
 import { moneyCommands } from './money-commands.ts';
@@ -134,6 +135,7 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
     async () => (await import('./commands/incidents.ts')).incidents,
   ).option('--all', 'past ones too');
   operatorCommands(program, declare);
+  dayCommands(program, declare);
   moneyCommands(program, declare);
 
   declare(
