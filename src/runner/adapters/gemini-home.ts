@@ -83,12 +83,13 @@ export const layGeminiHome = async (
   const memory = users === null ? null : await readText(join(users, 'GEMINI.md'));
   const instructions = [memory, instructionsOf(claim)].filter((t) => t).join('\n\n');
 
+  // First: it gives the agent's directory away as a whole, and what is given already is not looked into again.
+  const bridge = await bridgeServer(claim, host);
   const sessions = await makeDir(join(agentDir(host.home, claim.agent.id), 'gemini-chats'), host);
   const project = join(dir, 'tmp', 'run');
   await mkdir(project, { recursive: true, mode: 0o700 });
   await writeFile(join(project, '.project_root'), await realpath(cwd), { mode: 0o600 });
   await linkTo(sessions, join(project, 'chats'));
-  const bridge = await bridgeServer(claim, host);
   await writeFile(join(dir, 'settings.json'), JSON.stringify(settingsOf(claim, settings, bridge)), {
     mode: 0o600,
   });
