@@ -2,9 +2,11 @@
  * Agents that call agents without any CLI of a vendor: real programs by REST and by `drover run`, and one behind HTTP, through the
  * bundle. Quick enough for what is wide and deep: every cap at 1, twenty levels, crossings, a flood.
  */
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AgentService, startAgentService } from '../support/agent-service.ts';
 import { type Installation, install, node, root } from '../support/installation.ts';
@@ -178,6 +180,29 @@ describe('`drover run` inside an agent', () => {
         ([e, c]) => e.status === 'waiting' && c.executions[1]?.started_at != null,
       )
     )[1].executions[1].id;
+
+  it(
+    verifies('R11', 'R17')('is shown by `ps` and `why`: who waits for whom, who called it, and the whole chain'),
+    async () => {
+      const open = await gated('seen');
+      const id = await start('ca', call('seen', 'go'));
+      const child = await waiting(id);
+      const shown = async (...args: string[]) =>
+        (
+          await promisify(execFile)(join(root, 'bin/drover'), args, {
+            env: { PATH: process.env.PATH, DROVER_SERVER_URL: drover.url, DROVER_TOKEN: drover.token },
+          })
+        ).stdout;
+      const lines = (await shown('ps')).split('\n');
+      expect(lines.find((l) => l.includes(id))).toMatch(/ca .*waiting.*waits for seen/);
+      expect(lines.find((l) => l.includes(child))).toMatch(/seen .*running.* ca$/);
+      const why = await shown('why', child);
+      expect(why).toContain(`  ca ${id}: waiting, waits for seen`);
+      expect(why).toContain(`    seen ${child}: running`);
+      open();
+      expect((await drover.ended(id)).status).toBe('success');
+    },
+  );
 
   it(verifies('R2', 'R17', 'D15')('outlives a killed server and joins its wait by its key'), async () => {
     const open = await gated('slow');

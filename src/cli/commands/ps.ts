@@ -33,9 +33,12 @@ const askedMost = 10;
 
 const waitsFor = async (api: Client, running: ExecutionBody[]): Promise<Map<string, string>> => {
   const asked = running.filter((r) => r.status === 'waiting').slice(0, askedMost);
-  const chains = await Promise.all(asked.map((r) => api.chain(r.id)));
+  // Whatever is wrong with one chain, the rest of the screen is there.
+  const chains = await Promise.all(asked.map((r) => api.chain(r.id).catch(() => null)));
   return new Map(
-    chains.flatMap(({ execution_id, executions }) => {
+    chains.flatMap((chain) => {
+      if (chain === null) return [];
+      const { execution_id, executions } = chain;
       const ids = executions.find((e) => e.id === execution_id)?.waits_for ?? [];
       const names = ids.map((id) => executions.find((e) => e.id === id)?.agent_name ?? id);
       return names.length === 0 ? [] : [[execution_id, `waits for ${names.join(', ')}`] as const];
