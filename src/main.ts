@@ -21,12 +21,16 @@ import { jsonLog } from './kernel/log.ts';
 import { programEnv, runnerArgs } from './kernel/programs.ts';
 import { createMorning } from './operator/send-morning.ts';
 import { commit } from './record/commit.ts';
+import { createBallast } from './runner/ballast.ts';
 import { agentUser } from './runner/launchers/agent-user.ts';
 import { bootId, isAlive } from './runner/launchers/proof.ts';
 import { workDiff } from './runner/workspace/diff.ts';
+import { keepBallast } from './server/ballast.ts';
 import { prepareHome } from './server/home.ts';
 import { startLocalRunner } from './server/local-runner.ts';
+import { sparedByKernel } from './server/oom-score.ts';
 import { joinParts } from './server/parts.ts';
+import { sqliteFiles } from './store/engines/sqlite-files.ts';
 import { openStore } from './store/open.ts';
 
 /** How long Ctrl-C waits for requests under way and for the runner to hand over. */
@@ -37,6 +41,7 @@ const start = async (config: Readonly<Config>) => {
   // Also read by the runner, which would say it in its log alone, again and again.
   agentUser(config.agentUser);
   prepareHome(config.home);
+  sparedByKernel();
   const store = await openStore({ home: config.home, log });
   const clock = systemClock(await store.read('clock_high_water', {}));
   const kernel: Kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
@@ -55,6 +60,7 @@ const start = async (config: Readonly<Config>) => {
   ticker.start();
   const morning = createMorning(deps);
   morning.wake();
+  keepBallast(config.home, createBallast(sqliteFiles(config.home).ballast, log), kernel);
   writeFileSync(join(config.home, 'run', 'server.json'), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   const bundled = import.meta.url.endsWith('.js');
   const runner = startLocalRunner(kernel, {

@@ -1,6 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -184,6 +194,48 @@ describe.skipIf(!canMount())('a full disk', () => {
         expect(mount('-o', 'remount,size=64m', 'tmpfs', disk).status).toBe(0);
         await s.write('enqueue', request('after'));
         expect(await ids(s)).toEqual([...accepted, 'after'].sort());
+      } finally {
+        await store?.close();
+        store = null;
+        spawnSync('umount', [disk]);
+      }
+    },
+  );
+
+  it(
+    verifies('R34')(
+      'frees the ballast once, keeps what it gives for endings, and takes work again when it is laid again',
+    ),
+    async () => {
+      const disk = join(home, 'disk');
+      mkdirSync(disk);
+      expect(mount('-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', disk).status).toBe(0);
+      const ballast = join(disk, 'ballast');
+      try {
+        store = await openStore({ home: disk });
+        const s = store;
+        await s.write('create_agent', { agent: agent('a'), ...at });
+        await s.write('enqueue', request('first'));
+        writeFileSync(ballast, Buffer.alloc(1024 * 1024, 1));
+        // Somebody else fills the disk, to its last page.
+        const filler = openSync(join(disk, 'filler'), 'w');
+        try {
+          for (;;) writeSync(filler, Buffer.alloc(4096, 1));
+        } catch {
+          closeSync(filler);
+        }
+        const refused = { code: 'store_failed', message: expect.stringContaining('kept for the endings') };
+        for (const id of ['second', 'third'])
+          await expect(s.write('enqueue', request(id, 'x'.repeat(50_000)))).rejects.toMatchObject(refused);
+        expect(existsSync(ballast)).toBe(false);
+        // An ending, in the space that was freed.
+        const ended = await s.write('cancel', { execution_id: 'first', by: 'x', reason: null, ...at });
+        expect(ended.result.result).toBe('cancelled_while_queued');
+        rmSync(join(disk, 'filler'));
+        await expect(s.write('enqueue', request('fourth'))).rejects.toMatchObject(refused);
+        writeFileSync(ballast, Buffer.alloc(1024 * 1024, 1));
+        await s.write('enqueue', request('fifth'));
+        expect(await ids(s)).toEqual(['fifth', 'first']);
       } finally {
         await store?.close();
         store = null;

@@ -246,6 +246,40 @@ export const weatherConformance = (open: OpenEngine): void => {
     });
   });
 
+  describe('a host below its floors', () => {
+    it(
+      verifies('R42', 'R9')('starts nothing new, tells of it once per episode, and again for the next one'),
+      async () => {
+        const look = () => h.write('expire_budgets', { limits: h.limits, max: 9 });
+        const told = async () =>
+          (await h.read('operator_items', { status: 'open', limit: 9 })).filter((i) => i.dedup_key.startsWith('host_'));
+        const at = async (over: { memory_available?: number; disk_available?: number }) => {
+          await h.claim(0, { room: over });
+          await look();
+          await look();
+        };
+        const disk = h.limits.disk_floor_bytes;
+        await at({ disk_available: disk - 1 });
+        expect(await told()).toMatchObject([
+          { dedup_key: 'host_disk:r1', priority: 'high', count: 1, agent_name: null },
+        ]);
+        const waits = await h.submit('a');
+        expect(await h.claim(1, { room: { disk_available: disk - 1 } })).toEqual([]);
+        expect(await h.reason(waits.id)).toBe('disk');
+        // Just above the floor is the same episode.
+        await at({ disk_available: disk + 1 });
+        await at({ disk_available: disk - 1 });
+        expect(await told()).toMatchObject([{ count: 1 }]);
+        await at({ disk_available: 2 * disk });
+        expect(await told()).toEqual([]);
+        await at({ memory_available: 0.05 * room.memory_total });
+        expect(await told()).toMatchObject([
+          { dedup_key: 'host_memory:r1', title: expect.stringContaining('h1: too little memory') },
+        ]);
+      },
+    );
+  });
+
   describe('a pause of a provider', () => {
     it(verifies('R16')('starts no root work there and nothing else, and goes on at once'), async () => {
       const parent = await begin('a');

@@ -8,4 +8,6 @@ export const sqliteFiles = (home: string) => ({
   /** Held in BEGIN EXCLUSIVE by the one server of this home; freed by the kernel however that server ends. */
   owner: join(home, 'owner.db'),
   backups: join(home, 'backups'),
+  /** Only takes up space, to be freed when the disk is full. */
+  ballast: join(home, 'ballast'),
 });

@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { migrateSqlite } from '../migrations/migrate-sqlite.ts';
 import { groupCommit, type WriteOrder } from './group-commit.ts';
+import { keepForEndings } from './keep-for-endings.ts';
 import { sqliteFiles } from './sqlite-files.ts';
 import { openSqlite, type SqliteHandle } from './sqlite-handle.ts';
 import { cannotOpen, ownHome } from './sqlite-owner.ts';
@@ -30,7 +31,7 @@ const opened = start(port, () => {
 });
 
 if (opened) {
-  const commit = groupCommit(handle!);
+  const commit = keepForEndings(groupCommit(handle!), sqliteFiles(home).ballast);
   serve<WriteOrder>(
     port,
     'text',

@@ -14,6 +14,7 @@ import { loadQueue } from './claim-queue.ts';
 import { loadWorld } from './claim-world.ts';
 import { end, queuedMs, sayError } from './end.ts';
 import type { Row } from './execution-row.ts';
+import { watchFloors } from './host-floors.ts';
 import { ripen } from './ripen.ts';
 import { keepLimits, takeResumes } from './take-resumes.ts';
 import { overlay, recordSpans } from './wait-spans.ts';
@@ -54,6 +55,7 @@ export const expireBudgets: WriteVerb<'expire_budgets'> = async (tx, args) => {
   await ripen(tx);
   await passWeather(tx);
   await passBudgets(tx);
+  await watchFloors(tx, args.limits);
   const { world } = await loadWorld(tx, args.limits);
   const { queue } = await loadQueue(tx);
   await recordSpans(tx, world, [...queue.children, ...queue.roots]);
