@@ -14,6 +14,7 @@ import { healthRoutes } from './routes/health.ts';
 import { incidentRoutes } from './routes/incidents.ts';
 import { inviteRoutes } from './routes/invites.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { manifestRoutes } from './routes/manifest.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { morningRoutes } from './routes/morning.ts';
@@ -54,6 +55,7 @@ export const routes: readonly RouteModule[] = [
   scheduleRunRoutes,
   webhookRoutes,
   webhookCallRoutes,
+  manifestRoutes,
   mcpRoutes,
   fleetRoutes,
   incidentRoutes,

@@ -86,6 +86,15 @@ export const dayCommands = (program: Command, declare: Declare): void => {
     .option('--session <id>', 'go on in this session')
     .option('--continue <execution>', 'go on from this execution, a task too');
 
+  const loadApply = () => import('./commands/apply.ts');
+  declare(
+    program,
+    'apply <file>',
+    'make the fleet as a YAML manifest says; "-": from stdin. Nothing is deleted',
+    async () => (await loadApply()).apply,
+  ).option('--dry-run', 'only show what would be done');
+  declare(program, 'export', 'this fleet as a manifest', async () => (await loadApply()).exportFleet);
+
   declare(
     program,
     'emergency-stop',

@@ -96,3 +96,14 @@ it('the emergency stop asks first, and without a terminal wants --yes', async ()
   await fleet.api('POST', '/api/fleet/resume');
   expect((await drover(['emergency-stop', '--yes', '--json'])).json()).toMatchObject([{ paused: true }]);
 });
+
+it('a manifest is applied from stdin, shown as a plan first, and exported', async () => {
+  const manifest = 'agents:\n  - name: echo\n    adapter: command\n    command: [cat]\n';
+  expect((await drover(['apply', '-', '--dry-run'], { stdin: manifest })).out).toBe('create     agent echo\n');
+  expect((await drover(['apply', '-'], { stdin: manifest })).out).toBe('create     agent echo\n');
+  expect((await drover(['apply', '-'], { stdin: manifest })).out).toContain('Nothing to do');
+  expect((await drover(['export'])).out).toContain('name: echo');
+  const bad = await drover(['apply', '-'], { stdin: 'agents:\n  - name: echo\n    command: 5\n' });
+  expect([bad.code, bad.err]).toEqual([2, expect.stringContaining('line 3')]);
+  expect((await drover(['apply', '/no/such/file'])).code).toBe(2);
+});

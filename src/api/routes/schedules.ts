@@ -19,7 +19,7 @@ import { findAgent, NameParams, orNotFound, orRefuse, Refused, type RouteModule,
 
 const tags = ['Schedules'];
 
-const Fields = z.object({
+export const ScheduleFields = z.object({
   name: z.string().trim().min(1).max(scheduleLimits.nameChars),
   cron_expression: z.string().trim().min(1).max(scheduleLimits.cronChars),
   message: z.string().refine((m) => m.trim() !== '', 'is empty; say what the agent is to do'),
@@ -33,10 +33,10 @@ const Fields = z.object({
   max_retries: z.number().int().min(0).max(10).nullish(),
   model: z.string().max(200).nullish(),
 });
-const Change = Fields.partial();
+const Change = ScheduleFields.partial();
 
 /** Of what is given; what is left out is not there. */
-const columnsOf = (b: z.infer<typeof Change>): Partial<ScheduleRow> => {
+export const scheduleColumns = (b: z.infer<typeof Change>): Partial<ScheduleRow> => {
   const columns: Partial<ScheduleRow> = {
     name: b.name,
     cron_expression: b.cron_expression,
@@ -114,7 +114,7 @@ export const scheduleRoutes: RouteModule = (deps) => async (app) => {
     },
   );
 
-  const fresh = (agent: AgentRow, body: z.infer<typeof Fields>, by: string): ScheduleRow => {
+  const fresh = (agent: AgentRow, body: z.infer<typeof ScheduleFields>, by: string): ScheduleRow => {
     const now = clock.now();
     const row: ScheduleRow = {
       id: ids.next(now),
@@ -138,7 +138,7 @@ export const scheduleRoutes: RouteModule = (deps) => async (app) => {
       created_by: by,
       created_at: now,
       updated_at: now,
-      ...columnsOf(body),
+      ...scheduleColumns(body),
     };
     return { ...checked(row), ...timed(row) };
   };
@@ -151,7 +151,7 @@ export const scheduleRoutes: RouteModule = (deps) => async (app) => {
         tags,
         summary: 'Make a schedule: cron_expression in its timezone, of five fields or six (seconds first)',
         params: NameParams,
-        body: Fields,
+        body: ScheduleFields,
         response: { 201: ScheduleBody },
       },
     },
@@ -188,7 +188,7 @@ export const scheduleRoutes: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const { agent, schedule } = await findSchedule(deps, request);
-      const patch = columnsOf(request.body);
+      const patch = scheduleColumns(request.body);
       const row = await put(schedule, patch);
       await audit(deps, who(request), 'schedule.change', `${agent.name}/${row.name}`, { fields: Object.keys(patch) });
       return presentSchedule(row);
