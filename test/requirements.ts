@@ -6,8 +6,5 @@ export const drills = Array.from({ length: 37 }, (_, i) => `D${i + 1}`);
 export const toCome: Record<string, string> = {
   R47: 'PostgreSQL',
   D7: 'two servers on PostgreSQL',
-  D24: 'switching',
-  D26: 'switching',
-  D27: 'switching',
   D32: 'recovery at full strength',
 };

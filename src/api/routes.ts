@@ -7,6 +7,7 @@ import { agentRoutes } from './routes/agents.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { backupRoutes } from './routes/backups.ts';
 import { costRoutes } from './routes/costs.ts';
+import { credentialSettingRoutes } from './routes/credential-settings.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { fleetRoutes } from './routes/fleet.ts';
 import { fleetOpsRoutes } from './routes/fleet-ops.ts';
@@ -66,6 +67,7 @@ export const routes: readonly RouteModule[] = [
   observabilityRoutes,
   runnerListRoutes,
   credentialRoutes,
+  credentialSettingRoutes,
   settingRoutes,
   operatorQueueRoutes,
   notificationRoutes,

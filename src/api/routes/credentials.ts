@@ -4,16 +4,13 @@
  */
 import { z } from 'zod';
 import { visibleAgent } from '../../admission/visible.ts';
-import { readCodexLogin } from '../../contract/codex-login.ts';
-import { CredentialKind, type CredentialRow, CredentialState } from '../../contract/credential.ts';
+import type { AgentRow } from '../../contract/agent.ts';
+import type { CredentialRow } from '../../contract/credential.ts';
 import { type Refusal, refuse } from '../../contract/errors.ts';
-import type { Principal } from '../../contract/principal.ts';
-import { parseEnvLines } from '../../credentials/lend.ts';
-import { openedOrNull } from '../../credentials/seal.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
+import { CredentialBody, presentCredentials } from '../present/credential.ts';
 import {
-  type ApiDeps,
   IdParams,
   iso,
   isoOrNull,
@@ -24,33 +21,12 @@ import {
   type RouteModule,
   who,
 } from '../route.ts';
+import { NewCredential, storeCredential } from '../store-credential.ts';
 import { changeAgent } from './agents.ts';
 
 const tags = ['Credentials'];
-const NewCredential = z.object({
-  name: z.string().trim().min(1).max(200),
-  kind: CredentialKind.default('claude_oauth'),
-  /** The secret; for kind `env` lines of NAME=value; for `codex_login` the whole auth.json; for `host_login` left out. */
-  token: z.string().max(100_000).nullish(),
-  max_parallel: z.number().int().min(1).max(1_000).nullish(),
-  pool: z.string().trim().min(1).max(100).nullish(),
-});
-const Credential = z.object({
-  id: z.string(),
-  name: z.string(),
-  kind: CredentialKind,
-  state: CredentialState,
-  until: z.string().nullable(),
-  last_evidence: z.string().nullable(),
-  last_used_at: z.string().nullable(),
-  max_parallel: z.number().nullable(),
-  pool: z.string().nullable(),
-  /** Kind `env`: the names it carries, never the values. */
-  names: z.array(z.string()).optional(),
-  running: z.number(),
-  agents: z.array(z.string()),
-  created_at: z.string(),
-});
+const Change = NewCredential.omit({ kind: true }).partial();
+const Limit = z.object({ limit: z.coerce.number().int().min(1).max(1_000).default(100) });
 const Event = z.object({
   id: z.number(),
   at: z.string(),
@@ -61,99 +37,143 @@ const Event = z.object({
   until: z.string().nullable(),
   cause: z.string(),
   evidence: z.string(),
+  /** `state`: it changed what is known; else why it did not. */
+  effect: z.string().nullable(),
+});
+const Switch = z.object({
+  id: z.number(),
+  at: z.string(),
+  agent_name: z.string(),
+  execution_id: z.string(),
+  from_id: z.string(),
+  to_id: z.string(),
+  cause: z.string(),
+});
+const Usage = z.object({
+  credential_id: z.string(),
+  name: z.string(),
+  since: z.string(),
+  running: z.number(),
+  headroom: CredentialBody.shape.headroom,
+  agents: z.array(
+    z.object({
+      agent_name: z.string(),
+      attempts: z.number(),
+      succeeded: z.number(),
+      failed: z.number(),
+      cost_usd: z.number().nullable(),
+    }),
+  ),
+  /** By kind of failure, what is known against it now. */
+  faults: z.array(
+    z.object({
+      kind: z.string(),
+      state: z.string(),
+      until: z.string().nullable(),
+      at: z.string(),
+      cause: z.string().nullable(),
+      evidence: z.string(),
+    }),
+  ),
 });
 
-/** Anthropic's own two begin so; given as the other kind, each would only be rejected at its first run. */
-const kindBySign = (token: string): CredentialRow['kind'] | null =>
-  token.startsWith('sk-ant-oat') ? 'claude_oauth' : token.startsWith('sk-ant-api') ? 'anthropic_api_key' : null;
-
-const secretProblem = (kind: CredentialRow['kind'], token: string | null): Refusal | null => {
-  const no = (problem: string) => refuse('invalid', `token: ${problem}.`, { details: [{ field: 'token', problem }] });
-  if (kind === 'host_login')
-    return token === null ? null : no('a host_login has none: it is the login of the host’s own user');
-  if (token === null || token === '') return no('is missing');
-  if (kind === 'env') return Object.keys(parseEnvLines(token)).length > 0 ? null : no('needs lines of NAME=value');
-  if (kind === 'codex_login')
-    return readCodexLogin(token) === null
-      ? no('is not the auth.json of a ChatGPT login (after `codex login`, the whole file ~/.codex/auth.json)')
-      : null;
-  // One line that goes into a header: anything else is a paste gone wrong.
-  if (!/^[\x21-\x7e]+$/.test(token)) return no('holds spaces or other characters that no key has');
-  const other = kindBySign(token);
-  return other === null || other === kind ? null : no(`looks like ${other}, not like ${kind}: give it that kind`);
-};
-
-/** The one way in for secrets: sealed under the row's id, the state not known until it was used. */
-export const storeCredential = async (
-  deps: ApiDeps,
-  principal: Principal,
-  spec: z.infer<typeof NewCredential>,
-  id?: string,
-): Promise<CredentialRow | Refusal> => {
-  const token = spec.token == null ? null : spec.kind === 'env' ? spec.token : spec.token.trim();
-  const problem = secretProblem(spec.kind, token);
-  if (problem !== null) return problem;
-  const now = deps.kernel.clock.now();
-  const rowId = id ?? deps.kernel.ids.next(now);
-  const stored = await commit(deps, 'put_credential', {
-    credential: {
-      id: rowId,
-      name: spec.name,
-      kind: spec.kind,
-      sealed: token === null ? null : deps.sealer.seal(rowId, token),
-      max_parallel: spec.max_parallel ?? null,
-      pool: spec.pool ?? null,
-      state: 'unknown',
-      until: null,
-      last_evidence: null,
-      last_used_at: null,
-      created_at: now,
-      owner_id: principal.kind === 'user' ? principal.id : null,
-    },
-  });
-  if ('refused' in stored) return stored;
-  await audit(deps, principal, 'credential.put', stored.name, { kind: stored.kind });
-  return stored;
+/** Kinds that an adapter can log in with; an `env` goes to any process. */
+const kindProblem = (agent: AgentRow, c: CredentialRow): Refusal | null => {
+  const fits: Record<AgentRow['adapter'], readonly string[]> = {
+    claude: ['claude_oauth', 'anthropic_api_key', 'host_login', 'env'],
+    codex: ['codex_login', 'openai_api_key', 'host_login', 'env'],
+    gemini: ['gemini_api_key', 'host_login', 'env'],
+    command: ['env'],
+    http: [],
+  };
+  if (fits[agent.adapter].includes(c.kind)) return null;
+  const can = fits[agent.adapter].join(', ') || 'nothing';
+  const problem = `${c.name} is of kind ${c.kind}; an agent of adapter ${agent.adapter} can use ${can}`;
+  return refuse('invalid', `subscription: ${problem}.`, { details: [{ field: 'subscription', problem }] });
 };
 
 export const credentialRoutes: RouteModule = (deps) => async (app) => {
-  const present = async (rows: CredentialRow[]): Promise<z.infer<typeof Credential>[]> => {
-    const agents = await deps.store.read('agents', {});
-    const { credentials } = await deps.store.read('occupancy', { limits: deps.claimLimits() });
-    return rows.map((c) => ({
-      id: c.id,
-      name: c.name,
-      kind: c.kind,
-      state: c.state,
-      until: isoOrNull(c.until),
-      last_evidence: c.last_evidence,
-      last_used_at: isoOrNull(c.last_used_at),
-      max_parallel: c.max_parallel,
-      pool: c.pool,
-      ...(c.kind === 'env' && c.sealed !== null && { names: namesIn(c.id, c.sealed) }),
-      running: credentials.find((u) => u.credential_id === c.id)?.running ?? 0,
-      agents: agents.filter((a) => a.credential_id === c.id).map((a) => a.name),
-      created_at: iso(c.created_at),
-    }));
-  };
-  const namesIn = (id: string, sealed: string): string[] =>
-    Object.keys(parseEnvLines(openedOrNull(deps.sealer, id, sealed) ?? ''));
+  const byIdOrName = async (wanted: string): Promise<CredentialRow> =>
+    orNotFound(
+      (await deps.store.read('credentials', {})).find((c) => c.id === wanted || c.name === wanted) ?? null,
+      'credential',
+    );
+  const presentOne = async (row: CredentialRow) => (await presentCredentials(deps, [row]))[0]!;
 
   app.get(
     '/api/subscriptions',
-    { config: { needs: 'view' }, schema: { tags, summary: 'All credentials', response: { 200: z.array(Credential) } } },
-    async () => present(await deps.store.read('credentials', {})),
+    {
+      config: { needs: 'view' },
+      schema: { tags, summary: 'All credentials', response: { 200: z.array(CredentialBody) } },
+    },
+    async () => presentCredentials(deps, await deps.store.read('credentials', {})),
   );
 
   app.post(
     '/api/subscriptions',
     {
       config: { needs: 'operate' },
-      schema: { tags, summary: 'Store a credential', body: NewCredential, response: { 201: Credential } },
+      schema: { tags, summary: 'Store a credential', body: NewCredential, response: { 201: CredentialBody } },
     },
     async (request, reply) => {
       const made = orRefuse(await storeCredential(deps, who(request), request.body));
-      return reply.code(201).send((await present([made]))[0]!);
+      return reply.code(201).send(await presentOne(made));
+    },
+  );
+
+  app.put(
+    '/api/subscriptions/:id',
+    {
+      config: { needs: 'operate' },
+      schema: {
+        tags,
+        summary: 'Give it a new secret, name, pool or cap; fields left out stay. A new secret begins a new record',
+        params: IdParams,
+        body: Change,
+        response: { 200: CredentialBody },
+      },
+    },
+    async (request) => {
+      const known = await byIdOrName(request.params.id);
+      const { name = known.name, max_parallel = known.max_parallel, pool = known.pool, token } = request.body;
+      const spec = { kind: known.kind, name, max_parallel, pool, token };
+      return presentOne(orRefuse(await storeCredential(deps, who(request), spec, known)));
+    },
+  );
+
+  app.get(
+    '/api/subscriptions/:id/usage',
+    {
+      config: { needs: 'view' },
+      schema: {
+        tags,
+        summary: 'Who used it and how that went, the windows of its plan, and what is known against it',
+        params: IdParams,
+        querystring: z.object({
+          hours: z.coerce
+            .number()
+            .int()
+            .min(1)
+            .max(24 * 90)
+            .default(24 * 7),
+        }),
+        response: { 200: Usage },
+      },
+    },
+    async (request) => {
+      const known = await byIdOrName(request.params.id);
+      const since = deps.kernel.clock.now() - request.query.hours * 3_600_000;
+      const { running, headroom } = await presentOne(known);
+      const faults = await deps.store.read('credential_faults', { credential_id: known.id });
+      return {
+        credential_id: known.id,
+        name: known.name,
+        since: iso(since),
+        running,
+        headroom,
+        agents: await deps.store.read('credential_usage', { credential_id: known.id, since }),
+        faults: faults.map((f) => ({ ...f, until: isoOrNull(f.until), at: iso(f.at) })),
+      };
     },
   );
 
@@ -170,10 +190,7 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const { id } = request.params;
-      const known = orNotFound(
-        (await deps.store.read('credentials', {})).find((c) => c.id === id || c.name === id) ?? null,
-        'credential',
-      );
+      const known = await byIdOrName(id);
       await commit(deps, 'delete_credential', { id: known.id });
       await audit(deps, who(request), 'credential.delete', known.name);
       return { message: `Credential ${known.name} is deleted.` };
@@ -187,7 +204,7 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
       schema: {
         tags,
         summary: 'What providers said about credentials, newest first; append only',
-        querystring: z.object({ limit: z.coerce.number().int().min(1).max(1_000).default(100) }),
+        querystring: Limit,
         response: { 200: z.array(Event) },
       },
     },
@@ -196,6 +213,24 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
         ...e,
         at: iso(e.at),
         until: isoOrNull(e.until),
+      })),
+  );
+
+  app.get(
+    '/api/subscriptions/switches',
+    {
+      config: { needs: 'view' },
+      schema: {
+        tags,
+        summary: 'Where agents moved from one credential to another, newest first; append only',
+        querystring: Limit,
+        response: { 200: z.array(Switch) },
+      },
+    },
+    async (request) =>
+      (await deps.store.read('credential_switches', { limit: request.query.limit })).map((s) => ({
+        ...s,
+        at: iso(s.at),
       })),
   );
 
@@ -222,15 +257,14 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
       const { subscription, subscription_id, subscription_name } = request.body;
       const wanted = subscription ?? subscription_id ?? subscription_name;
       if (wanted === undefined)
-        orRefuse(
+        return orRefuse(
           refuse('invalid', 'subscription: name the credential, or give its id.', {
             details: [{ field: 'subscription', problem: 'is missing' }],
           }),
         );
-      const credential = orNotFound(
-        (await deps.store.read('credentials', {})).find((c) => c.id === wanted || c.name === wanted) ?? null,
-        'credential',
-      );
+      const credential = await byIdOrName(wanted);
+      const wrong = kindProblem(agent, credential);
+      if (wrong !== null) orRefuse(wrong);
       await changeAgent(deps, principal, agent, { credential_id: credential.id });
       return {
         message: `Agent ${agent.name} logs in with ${credential.name}.`,

@@ -9,7 +9,7 @@ import { isZone } from '../../kernel/zone.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import { iso, MessageBody, orNotFound, orRefuse, type RouteModule, who } from '../route.ts';
-import { storeCredential } from './credentials.ts';
+import { storeCredential } from '../store-credential.ts';
 
 const tags = ['Settings'];
 const Setting = z.object({ key: z.string(), value: z.string(), updated_at: z.string() });
@@ -71,7 +71,7 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
       const { provider } = request.params;
       const known = (await deps.store.read('credentials', {})).find((c) => c.name === provider);
       const spec = { name: provider, kind: providers[provider], token: request.body.api_key };
-      orRefuse(await storeCredential(deps, who(request), spec, known?.id));
+      orRefuse(await storeCredential(deps, who(request), spec, known ?? null));
       return apiKeys();
     },
   );

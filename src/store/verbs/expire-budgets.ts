@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { type Cause, causes } from '../../contract/causes.ts';
 import { capReasons, type WaitReason } from '../../contract/limits.ts';
 import { admits } from '../claim/binding.ts';
+import { earliestReset } from '../claim/lend.ts';
 import { capOf, type World } from '../claim/world.ts';
 import { lit, statement } from '../statement.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
@@ -103,11 +104,18 @@ const putOff = statement<{ id: string; until: number }, unknown>((db, s) =>
   db.updateTable('executions').set({ expires_at: s.until }).where('id', '=', s.id),
 );
 
-/** False: its budget is not spent after all, because an incident of its provider held it up (R40). */
+/** Ms for which every credential of it was used up with a reset that is known: no part of its budget (R12). */
+const loginMs = async (tx: Tx, w: World, row: Row, reason: WaitReason): Promise<number> => {
+  const agent = w.agents.get(row.agent_id);
+  if (reason === 'credentials_exhausted' && (agent === undefined || earliestReset(w, agent) === null)) return 0;
+  return (await waitDetails(tx, row, reason)).credentials_exhausted ?? 0;
+};
+
+/** False: its budget is not spent after all: an incident of its provider (R40) or a reset to come (R38) held it up. */
 const expire = async (tx: Tx, w: World, row: Row): Promise<boolean> => {
   const reason = reasonNow(w, row, tx.at.steady);
   const ms = queuedMs(tx, row);
-  const parked = await weatherMs(tx, row.agent_id, await staysOf(tx, row));
+  const parked = (await weatherMs(tx, row.agent_id, await staysOf(tx, row))) + (await loginMs(tx, w, row, reason));
   if (parked > 0 && row.queue_budget_ms !== null && ms - parked < row.queue_budget_ms) {
     await putOff(tx, { id: row.id, until: tx.at.steady + row.queue_budget_ms - (ms - parked) });
     return false;

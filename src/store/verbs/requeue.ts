@@ -23,7 +23,8 @@ export const requeue = async (
       status: 'queued',
       token: null,
       runner_id: null,
-      credential_id: null,
+      // What it goes on with, while that is good.
+      credential_id: more.credential_id ?? null,
       started_at: null,
       waiting_since: null,
       silent: 0,

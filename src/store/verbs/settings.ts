@@ -1,4 +1,5 @@
 /** Settings that people change at run time. A fleet limit acts at the next claim and ends nothing. */
+import { isLendingSetting } from '../../contract/credential.ts';
 import { isFleetSetting } from '../../contract/limits.ts';
 import type { ReadVerb, WriteVerb } from '../tx.ts';
 import { tell } from './events.ts';
@@ -13,6 +14,7 @@ export const putSetting: WriteVerb<'put_setting'> = async (tx, { key, value }) =
     tx.stirred.claimable = true;
     await takeResumes(tx);
   }
+  if (isLendingSetting(key)) tx.stirred.claimable = true;
   return { ok: true };
 };
 

@@ -1,0 +1,107 @@
+/**
+ * The one way in for secrets: looked at before anything is stored, sealed under the row's id, its state not known until it was used.
+ * The words of a refusal name what the secret looks like, never the secret.
+ */
+import { z } from 'zod';
+import { readCodexLogin } from '../contract/codex-login.ts';
+import { CredentialKind, type CredentialRow } from '../contract/credential.ts';
+import { type Refusal, refuse } from '../contract/errors.ts';
+import type { Principal } from '../contract/principal.ts';
+import { parseEnvLines } from '../credentials/lend.ts';
+import { openedOrNull } from '../credentials/seal.ts';
+import { audit } from '../record/audit.ts';
+import { commit } from '../record/commit.ts';
+import type { ApiDeps } from './route.ts';
+
+export const NewCredential = z.object({
+  name: z.string().trim().min(1).max(200),
+  kind: CredentialKind.default('claude_oauth'),
+  /** The secret; for kind `env` lines of NAME=value; for `codex_login` the whole auth.json; for `host_login` left out. */
+  token: z.string().max(100_000).nullish(),
+  max_parallel: z.number().int().min(1).max(1_000).nullish(),
+  pool: z.string().trim().min(1).max(100).nullish(),
+});
+type Spec = z.infer<typeof NewCredential>;
+
+/** Keys of the vendors begin so; given as another kind, each would only be rejected at its first run. */
+const signs: readonly [RegExp, CredentialKind][] = [
+  [/^sk-ant-oat/, 'claude_oauth'],
+  [/^sk-ant-api/, 'anthropic_api_key'],
+  [/^sk-(?:proj|svcacct|admin)-/, 'openai_api_key'],
+  [/^AIza/, 'gemini_api_key'],
+  [/^\s*\{/, 'codex_login'],
+  [/^[A-Z][A-Z0-9_]*=/, 'env'],
+];
+const looksLike = (token: string): CredentialKind | null => signs.find(([sign]) => sign.test(token))?.[1] ?? null;
+
+const no = (problem: string): Refusal =>
+  refuse('invalid', `token: ${problem}.`, { details: [{ field: 'token', problem }] });
+
+const secretProblem = (kind: CredentialKind, token: string | null): Refusal | null => {
+  if (kind === 'host_login')
+    return token === null ? null : no('a host_login has none: it is the login of the host’s own user');
+  if (token === null || token === '') return no('is missing');
+  const other = looksLike(token);
+  if (other !== null && other !== kind) return no(`looks like ${other}, not like ${kind}: give it that kind`);
+  if (kind === 'env') return Object.keys(parseEnvLines(token)).length > 0 ? null : no('needs lines of NAME=value');
+  if (kind === 'codex_login')
+    return readCodexLogin(token) === null
+      ? no('is not the auth.json of a ChatGPT login (after `codex login`, the whole file ~/.codex/auth.json)')
+      : null;
+  // One line that goes into a header: anything else is a paste gone wrong.
+  return /^[\x21-\x7e]+$/.test(token) ? null : no('holds spaces or other characters that no key has');
+};
+
+/** The same secret twice would be two credentials with one limit: it would be walked as two. */
+const twin = async (deps: ApiDeps, kind: CredentialKind, token: string, id: string): Promise<CredentialRow | null> => {
+  if (kind === 'env') return null;
+  const rows = await deps.store.read('credentials', {});
+  const same = (c: CredentialRow) => c.sealed !== null && openedOrNull(deps.sealer, c.id, c.sealed) === token;
+  return rows.find((c) => c.id !== id && c.kind === kind && same(c)) ?? null;
+};
+
+/** `known`: the credential that is changed; what `spec` leaves out of it stays. */
+export const storeCredential = async (
+  deps: ApiDeps,
+  principal: Principal,
+  spec: Spec & { agent_id?: string },
+  known: CredentialRow | null = null,
+): Promise<CredentialRow | Refusal> => {
+  const token = spec.token == null ? null : spec.kind === 'env' ? spec.token : spec.token.trim();
+  const keeps = known !== null && spec.token === undefined;
+  const problem = keeps ? null : secretProblem(spec.kind, token);
+  if (problem !== null) return problem;
+  const now = deps.kernel.clock.now();
+  const id = known?.id ?? deps.kernel.ids.next(now);
+  const same = token === null ? null : await twin(deps, spec.kind, token, id);
+  if (same !== null)
+    return refuse('duplicate', `This secret is stored already, as ${same.name}. One login is one credential.`);
+  const stored = await commit(deps, 'put_credential', {
+    credential: {
+      id,
+      name: spec.name,
+      kind: spec.kind,
+      sealed: keeps ? known.sealed : token === null ? null : deps.sealer.seal(id, token),
+      max_parallel: spec.max_parallel ?? null,
+      pool: spec.pool ?? null,
+      state: 'unknown',
+      until: null,
+      last_evidence: null,
+      last_used_at: known?.last_used_at ?? null,
+      created_at: known?.created_at ?? now,
+      owner_id: known?.owner_id ?? (principal.kind === 'user' ? principal.id : null),
+      agent_id: spec.agent_id ?? known?.agent_id ?? null,
+    },
+  });
+  if ('refused' in stored) return stored;
+  await audit(
+    deps,
+    principal,
+    known === null ? 'credential.put' : keeps ? 'credential.change' : 'credential.replace',
+    stored.name,
+    {
+      kind: stored.kind,
+    },
+  );
+  return stored;
+};
