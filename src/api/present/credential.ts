@@ -34,7 +34,7 @@ export const CredentialBody = z.object({
   replaced_at: z.string().nullable(),
 });
 
-export const namesIn = (deps: ApiDeps, c: CredentialRow): string[] =>
+const namesIn = (deps: ApiDeps, c: CredentialRow): string[] =>
   c.sealed === null ? [] : Object.keys(parseEnvLines(openedOrNull(deps.sealer, c.id, c.sealed) ?? ''));
 
 export const presentCredentials = async (
