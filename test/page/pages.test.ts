@@ -105,6 +105,7 @@ describe.skipIf(noChromium)(title, () => {
       'a waiting one': `/executions/${waits}`,
       'an agent': '/agents/alpha',
       'its executions': '/agents/alpha/executions',
+      'its schedules': '/agents/alpha/schedules',
       'its limits': '/agents/alpha/limits',
       'its permissions': '/agents/alpha/permissions',
       'its credentials': '/agents/alpha/credentials',

@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { inWords, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
-import { AgentLink } from '../parts/links.tsx';
 import { useMayEdit } from '../parts/me.ts';
 import { say } from '../parts/notices.tsx';
 import { Section } from '../parts/section.tsx';
@@ -64,7 +63,6 @@ export const Tab = ({ agent }: { agent: AgentDetail }) => {
                 <label htmlFor={`may-${other.name}`} className="min-w-0 truncate">
                   {other.name}
                 </label>
-                <AgentLink name={other.name} className="link text-small" />
                 {other.status === 'stopped' && <span className="chip flag">stopped</span>}
               </li>
             ))}

@@ -17,6 +17,7 @@ const tab = (load: () => Promise<{ Tab: Tab }>): Tab => lazy(async () => ({ defa
 const tabs: Record<string, { label: string; Tab: Tab }> = {
   chat: { label: 'Chat', Tab: tab(() => import('../agent/chat-tab.tsx')) },
   executions: { label: 'Executions', Tab: tab(() => import('../agent/runs-tab.tsx')) },
+  schedules: { label: 'Schedules', Tab: tab(() => import('../agent/schedules-tab.tsx')) },
   limits: { label: 'Limits', Tab: tab(() => import('../agent/limits-tab.tsx')) },
   permissions: { label: 'Permissions', Tab: tab(() => import('../agent/permissions-tab.tsx')) },
   credentials: { label: 'Credentials', Tab: tab(() => import('../agent/credentials-tab.tsx')) },
