@@ -6,5 +6,4 @@ export const drills = Array.from({ length: 37 }, (_, i) => `D${i + 1}`);
 export const toCome: Record<string, string> = {
   R47: 'PostgreSQL',
   D7: 'two servers on PostgreSQL',
-  D32: 'recovery at full strength',
 };

@@ -107,7 +107,13 @@ const round = async (
   })();
   const waiting = tasks.map((t) => accepted(drover, t));
   await new Promise((r) => setTimeout(r, below(700)));
-  for (const part of targets) await kill(drover, part, journal, shot);
+  for (const part of targets)
+    if (
+      (await kill(drover, part, journal, shot)) === 0 &&
+      (part === 'runner' || part === 'holder') &&
+      targets.length === 1
+    )
+      problems.add(`no ${part} was there to be killed`);
   if (targets.includes('server')) {
     await new Promise((r) => setTimeout(r, below(300)));
     await drover.start();
@@ -152,12 +158,15 @@ const accepted = async (drover: Installation, t: { key: string; agent: string; m
     (id) => id !== '',
   );
 
-const kill = async (drover: Installation, part: Part, journal: string, shot: Set<number>): Promise<void> => {
-  if (part === 'server') return drover.killServer();
+const kill = async (drover: Installation, part: Part, journal: string, shot: Set<number>): Promise<number> => {
+  if (part === 'server') {
+    await drover.killServer();
+    return 1;
+  }
   const pids =
     part === 'agents'
       ? [...readJournal(journal).values()].flatMap((r) => r.pids.filter(lives))
-      : drover.pids(`server/${part}.js`);
+      : drover.pids(`/${part}.js`);
   for (const pid of pids)
     try {
       process.kill(pid, 'SIGKILL');
@@ -165,6 +174,7 @@ const kill = async (drover: Installation, part: Part, journal: string, shot: Set
     } catch {
       // It had ended by itself.
     }
+  return pids.length;
 };
 
 /** Teardown and the end of a run's cgroup come before its facts; the last of a killed runner's are swept by the next one. */

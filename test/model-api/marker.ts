@@ -12,6 +12,8 @@ export interface Script {
   userTurns: number;
   /** What the tools said since the marker, as text. */
   results: string[];
+  /** The user's own texts since the marker, that one among them. */
+  said: string[];
 }
 
 interface Block {
@@ -37,7 +39,7 @@ const blocks = (m: Message): Block[] =>
 const isOwnText = (b: Block) => b.type === 'text' && !(b.text ?? '').trimStart().startsWith('<system-reminder>');
 
 export const readScript = (messages: Message[], otherwise: string): Script => {
-  let found: Script = { mode: otherwise, args: {}, step: 0, userTurns: 0, results: [] };
+  let found: Script = { mode: otherwise, args: {}, step: 0, userTurns: 0, results: [], said: [] };
   let userTurns = 0;
   for (const message of messages.filter((m) => m.role === 'user')) {
     const own = blocks(message).filter(isOwnText);
@@ -45,6 +47,7 @@ export const readScript = (messages: Message[], otherwise: string): Script => {
     const results = blocks(message).filter((b) => b.type === 'tool_result');
     found.step += results.length;
     found.results.push(...results.map((b) => textOf(b.content)));
+    found.said.push(...own.map((b) => b.text ?? ''));
     for (const block of own)
       for (const m of (block.text ?? '').matchAll(marker))
         found = {
@@ -55,6 +58,7 @@ export const readScript = (messages: Message[], otherwise: string): Script => {
           step: 0,
           userTurns: 0,
           results: [],
+          said: [],
         };
   }
   return { ...found, userTurns };

@@ -56,8 +56,21 @@ const toolsFor = (script: Script): ToolUse[] | null => {
   return one && [one];
 };
 
+/** A job of `steps` commands, one after the other: the next one is the one whose word is in no result yet, nor told by the user. */
+const nextOfJob = ({ args, results, said }: Script): ToolUse | null => {
+  const done = Math.max(
+    0,
+    ...[...results, ...said].flatMap((r) => [...r.matchAll(/step-done (\d+)/g)].map((m) => Number(m[1]))),
+  );
+  if (done >= Number(args.steps ?? 1)) return null;
+  const n = done + 1;
+  const command = `echo ${n} >> ${args.journal}; echo "line ${n}" > step-${n}.txt; sleep 0.1; echo step-done ${n}`;
+  return { name: 'Bash', input: { command, description: `step ${n}` } };
+};
+
 const toolFor = (script: Script): ToolUse | null => {
   const { mode, args, step } = script;
+  if (mode === 'job') return nextOfJob(script);
   const turns = Number(args.turns ?? 0);
   if (step < turns) return { name: 'Bash', input: { command: `echo turn ${step + 1}`, description: 'count a turn' } };
   if (step > turns) return null;
@@ -113,6 +126,7 @@ const respond = async (res: http.ServerResponse, script: Script, model: string, 
       return speak(res, { ...said, text: `I was shown ${script.userTurns} turns.` });
     case 'mcp':
       return speak(res, { ...said, text: args.text ?? `told: ${script.results.join(' | ')}` });
+    case 'job':
     case 'tool':
     case 'bash':
     case 'call':

@@ -4,6 +4,7 @@
  */
 
 import type { ExecutionStatus } from '../../src/contract/execution.ts';
+import { limits } from '../../src/contract/limits.ts';
 import { isTerminal } from '../../src/contract/status.ts';
 import type { Proc } from './host.ts';
 import { graceS } from './server.ts';
@@ -21,6 +22,7 @@ interface Row {
   expires_at: number | null;
   cancel_requested_at: number | null;
   depth: number;
+  silent: number;
 }
 interface Attempt {
   id: string;
@@ -54,7 +56,7 @@ export const createLooker = (w: () => World): Looker => {
   const endings = new Map<string, string>();
   const rows = () =>
     w().disk.rows<Row>(
-      'select id, agent_name, status, cause, token, attempt, attempt_id, completed_at, expires_at, cancel_requested_at, depth from executions order by id',
+      'select id, agent_name, status, cause, token, attempt, attempt_id, completed_at, expires_at, cancel_requested_at, depth, silent from executions order by id',
     );
   const attempts = () =>
     w().disk.rows<Attempt>(
@@ -112,6 +114,26 @@ export const createLooker = (w: () => World): Looker => {
       must(counted.length <= own.length, `${r.id} counts more outcomes than attempts`);
     }
   };
+
+  /** Nobody is given up who may live: only a proven death or the grace ends a run, and a starting server waits a lease. */
+  const patient = (all: Row[], made: Attempt[]) => {
+    const now = w().time.steady();
+    const startedAt = w().server()?.startedAt;
+    for (const r of all) {
+      if (r.silent === 1 && !silent.has(r.id) && startedAt !== undefined)
+        must(now >= startedAt + limits.leaseMs, `${r.id} was silent ${now - startedAt} ms after the server's start`);
+      if (r.silent === 1) silent.add(r.id);
+      else silent.delete(r.id);
+      if (r.cause !== 'runner_lost' || lost.has(r.id)) continue;
+      lost.add(r.id);
+      const last = made.filter((a) => a.execution_id === r.id).at(-1);
+      const proc = procs().find((p) => p.claim.attempt === last?.id);
+      const dead = last?.facts === 1 || proc?.alive === false;
+      must(dead || last!.lease_until + graceS * 1000 <= now, `${r.id} is called lost, and its process may live`);
+    }
+  };
+  const silent = new Set<string>();
+  const lost = new Set<string>();
 
   const told = (all: Row[]) => {
     for (const a of w().callers.asked) {
@@ -171,6 +193,7 @@ export const createLooker = (w: () => World): Looker => {
       capsHold(all);
       endOnce(all);
       agree(all, made);
+      patient(all, made);
       told(all);
       inTime(all, made);
       must(w().errors.length === 0, `said as an error: ${w().errors.join('; ')}`);

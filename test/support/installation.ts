@@ -33,8 +33,8 @@ export interface Installation {
   ended(executionId: string): Promise<Answer['body']>;
   /** kill -9 of the server alone. */
   killServer(): Promise<void>;
-  /** Starts the server (again). */
-  start(): Promise<void>;
+  /** Starts the server (again); `build`: a copy of `dist` elsewhere, as after an upgrade. */
+  start(build?: string): Promise<void>;
   /** SIGTERM, as Ctrl-C does; the exit code. */
   stop(): Promise<number | null>;
   /** Pids of this installation's processes whose command line holds `word`. */
@@ -67,8 +67,8 @@ export const install = async (env: Record<string, string> = {}): Promise<Install
     url: '',
     token: '',
     output: () => printed,
-    async start() {
-      const child = spawn(node, [...serverArgs, join(root, 'dist/server/main.js')], {
+    async start(build = join(root, 'dist')) {
+      const child = spawn(node, [...serverArgs, join(build, 'server/main.js')], {
         cwd: root,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {
@@ -78,7 +78,7 @@ export const install = async (env: Record<string, string> = {}): Promise<Install
           DROVER_HOME: home,
           DROVER_PORT: '0',
           DROVER_LOG_LEVEL: 'warn',
-          ...programEnv(join(root, 'dist')),
+          ...programEnv(build),
           ...env,
         },
       });

@@ -13,7 +13,9 @@ import { hashOf, idempotencyKey } from '../asked-for.ts';
 import { presentAccepted } from '../present/answer.ts';
 import type { FullExecution } from '../present/execution.ts';
 import { withWireDetail } from '../present/refusals.ts';
+import type { ToolCall } from '../present/transcript.ts';
 import { findExecution } from '../read-execution.ts';
+import { readTools } from '../read-log.ts';
 import { IdParams, Refused, type RouteModule, who } from '../route.ts';
 
 const ResumeBody = z
@@ -26,6 +28,19 @@ const ResumeBody = z
 /** Said to a session that knows what it was doing. */
 const goOn = 'You were interrupted. Look at what is already done, and go on where you stopped.';
 
+/** The CLI writes its session a little behind what it tells: the last results may be known to us alone. */
+const lastCalls = 5;
+const shown = 300;
+const inShort = (value: unknown): string =>
+  (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, shown);
+
+const goOnAfter = (calls: readonly ToolCall[]): string => {
+  const done = calls.filter((c) => c.success !== null).slice(-lastCalls);
+  if (done.length === 0) return goOn;
+  const lines = done.map((c) => `- ${c.tool} ${inShort(c.input)} -> ${inShort(c.output ?? '')}`);
+  return `${goOn} These calls of tools came to their end before; do not make them again:\n${lines.join('\n')}`;
+};
+
 /** What the session is told when nobody says anything else: one that the CLI does not know yet hears the task again. */
 const messageFor = async (deps: Deps, row: FullExecution): Promise<string> => {
   const no = (why: string) => new Refused(refuse('conflict', `Execution ${row.id} ${why}`));
@@ -35,7 +50,7 @@ const messageFor = async (deps: Deps, row: FullExecution): Promise<string> => {
   const session = row.session_id === null ? null : await deps.store.read('session', { id: row.session_id });
   if (session === null)
     throw no('left nothing to go on from: no session and no kept tree. Give the task anew: drover run.');
-  return session.cli_session_id === null ? row.message : goOn;
+  return session.cli_session_id === null ? row.message : goOnAfter(await readTools(deps, row.id));
 };
 
 export const workResume: RouteModule = (deps) => async (app) => {

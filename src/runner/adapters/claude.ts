@@ -9,6 +9,7 @@ import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { AdapterHost, ProcessAdapter } from './adapter.ts';
 import { claudeMcpConfig } from './call-line.ts';
 import { claudeConfigDir } from './claude-config.ts';
+import { isWrittenDown } from './claude-session.ts';
 import { childEnvironment } from './environment.ts';
 import { cliProgram } from './find-program.ts';
 import { instructionsOf, makeDir, runDir } from './places.ts';
@@ -83,5 +84,11 @@ export const claudeAdapter: ProcessAdapter = {
     const program = await cliProgram('claude', host.claudeBin, claim, env.PATH, cwd, host);
     const files = { prompt: await writePrompt(claim, host), mcp: await claudeMcpConfig(claim, host) };
     return { argv: claudeArgv(claim, program, files), env, stdin: claim.message };
+  },
+  async complete(claim, stream, _since, host) {
+    const { session_id: session } = stream;
+    // What it ended with an answer it has written down.
+    if (session === null || stream.result !== null || (await isWrittenDown(claim, session, host))) return stream;
+    return { ...stream, session_id: null };
   },
 };
