@@ -4,6 +4,7 @@ import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { type Cause, causes } from '../../../src/contract/causes.ts';
 import { AgentLink, RunLink } from '../parts/links.tsx';
 import { Section } from '../parts/section.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
 import { Ago, Mark, Plain } from '../parts/text.tsx';
 import { below, headOf } from '../words/plain.ts';
 import { attentionInWords } from '../words/reasons.ts';
@@ -84,6 +85,7 @@ export const Ended = () => {
       error={ended.error}
       none={ended.data?.length === 0 ? 'Nothing has ended yet.' : undefined}
     >
+      {ended.data === undefined && !ended.error && <Skeleton rows={6} />}
       <ul>
         {shown.map((row) => (
           <EndedRow key={row.id} row={row} />

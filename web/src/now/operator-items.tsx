@@ -72,7 +72,7 @@ export const OperatorItems = () => {
   const rows = [...(items.data ?? [])].sort((a, b) => weight[a.priority] - weight[b.priority] || waits(a) - waits(b));
   if (rows.length === 0 && !items.error) return null;
   return (
-    <Section title="Needs you" count={rows.length} error={items.error}>
+    <Section title="Needs you" count={items.data === undefined ? undefined : rows.length} error={items.error}>
       <ul>
         {(all ? rows : rows.slice(0, shownAtFirst)).map((item) => (
           <Item key={item.id} item={item} />

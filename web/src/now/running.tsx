@@ -2,6 +2,7 @@
 import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { AgentLink, RunLink } from '../parts/links.tsx';
 import { Section } from '../parts/section.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
 import { Mark, Plain, Since } from '../parts/text.tsx';
 import { headOf } from '../words/plain.ts';
 import { plural } from '../words/times.ts';
@@ -44,10 +45,11 @@ export const Running = () => {
   return (
     <Section
       title="Running"
-      count={Math.max(total, rows.length)}
+      count={running.data === undefined && limits.data === undefined ? undefined : Math.max(total, rows.length)}
       error={running.error}
       none={running.data?.length === 0 ? 'Nothing runs now.' : undefined}
     >
+      {running.data === undefined && !running.error && <Skeleton rows={3} />}
       <ul>
         {rows.map((row, place) => (
           <RunningRow key={row.id} row={row} askTool={place < toolsAsked} />

@@ -4,6 +4,7 @@ import type { ExecutionBody } from '../../../src/client/wire.ts';
 import { useNow } from '../clock.ts';
 import { AgentLink, RunLink } from '../parts/links.tsx';
 import { Section } from '../parts/section.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
 import { Mark, Plain, Since } from '../parts/text.tsx';
 import { headOf } from '../words/plain.ts';
 import { placeInWords, reasonInWords } from '../words/reasons.ts';
@@ -60,7 +61,7 @@ export const Waiting = () => {
   return (
     <Section
       title="Waiting"
-      count={total}
+      count={queued.data === undefined && limits.data === undefined ? undefined : total}
       more={
         limits.data?.oldest_queued_at ? (
           <>
@@ -71,6 +72,7 @@ export const Waiting = () => {
       error={queued.error}
       none={queued.data?.length === 0 ? 'Nothing waits.' : undefined}
     >
+      {queued.data === undefined && !queued.error && <Skeleton rows={3} />}
       <ul>
         {shown.map((row) => (
           <WaitingRow key={row.id} row={row} />

@@ -42,10 +42,10 @@ const QueuedRow = memo(({ row }: { row: ExecutionBody }) => {
 });
 
 const Reasons = () => {
-  const { data: limits } = useLimits();
+  const { data: limits, error } = useLimits();
   const held = Object.entries(limits?.waiting_by_reason ?? {}) as [WaitReason, number][];
   return (
-    <Section title="Why" none={held.length === 0 ? 'Nothing waits.' : undefined}>
+    <Section title="Why" error={error} none={limits !== undefined && held.length === 0 ? 'Nothing waits.' : undefined}>
       <ul>
         {held
           .sort((a, b) => b[1] - a[1])
