@@ -112,6 +112,11 @@ describe.skipIf(noChromium)(title, () => {
       'its files': '/agents/alpha/files',
       'its logs': '/agents/alpha/logs',
       'its settings': '/agents/alpha/settings',
+      Settings: '/settings',
+      Keys: '/keys',
+      People: '/people',
+      Audit: '/audit',
+      Health: '/state',
       'nothing there': '/nowhere',
     };
   });

@@ -46,4 +46,34 @@ export const pages: readonly PageEntry[] = [
     nav: null,
     load: () => import('../pages/execution.tsx'),
   },
+  {
+    path: '/settings',
+    title: 'Settings',
+    nav: { label: 'Settings', icon: 'settings', group: 'set-up', key: 's' },
+    load: () => import('../pages/settings.tsx'),
+  },
+  {
+    path: '/keys',
+    title: 'Keys',
+    nav: { label: 'Keys', icon: 'keys', group: 'set-up', key: 'k' },
+    load: () => import('../pages/keys.tsx'),
+  },
+  {
+    path: '/people',
+    title: 'People',
+    nav: { label: 'People', icon: 'people', group: 'set-up', key: 'p' },
+    load: () => import('../pages/people.tsx'),
+  },
+  {
+    path: '/audit',
+    title: 'Audit',
+    nav: { label: 'Audit', icon: 'audit', group: 'set-up', key: 'u' },
+    load: () => import('../pages/audit.tsx'),
+  },
+  {
+    path: '/state',
+    title: 'Health',
+    nav: { label: 'Health', icon: 'health', group: 'set-up', key: 'h' },
+    load: () => import('../pages/health.tsx'),
+  },
 ];

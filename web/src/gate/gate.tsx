@@ -7,6 +7,7 @@ import { createPages } from '../app/router.tsx';
 import { keys } from '../live/keys.ts';
 import { Me } from '../parts/me.ts';
 import { FirstStart } from './first-start.tsx';
+import { Invitation, invitationToken } from './invitation.tsx';
 import { SignIn } from './sign-in.tsx';
 
 export const GateFrame = ({ title, children }: { title: string; children: ReactNode }) => (
@@ -24,6 +25,7 @@ export const GateFrame = ({ title, children }: { title: string; children: ReactN
 export const Gate = () => {
   const queries = useQueryClient();
   const [router] = useState(createPages);
+  const [invited] = useState(invitationToken);
   const me = useQuery({ queryKey: keys.me, queryFn: whoAmI, refetchInterval: false });
   const setup = useQuery({
     queryKey: keys.setup,
@@ -33,6 +35,7 @@ export const Gate = () => {
   });
   const again = () => queries.invalidateQueries({ queryKey: keys.me });
 
+  if (invited !== null) return <Invitation token={invited} />;
   if (me.data)
     return (
       <Me value={me.data}>

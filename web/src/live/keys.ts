@@ -9,6 +9,14 @@ export const keys = {
   credentials: ['credentials'],
   incidents: ['incidents'],
   schedules: ['schedules'],
+  people: ['people'],
+  invites: ['invites'],
+  apiKeys: ['api-keys'],
+  audit: ['audit'],
+  health: ['health'],
+  doctor: ['doctor'],
+  notifications: ['notifications'],
+  backups: ['backups'],
   running: ['executions', 'running'],
   queued: ['executions', 'queued'],
   ended: ['executions', 'ended'],
@@ -55,9 +63,9 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
     case 'fleet':
       return [keys.limits, keys.queued, keys.runLists, keys.open];
     case 'runner':
-      return [keys.runners, keys.limits, keys.queued];
+      return [keys.runners, keys.limits, keys.queued, keys.health];
     case 'operator':
-      return [keys.operator];
+      return [keys.operator, keys.health];
     case 'incident':
       return [keys.incidents, keys.queued, keys.limits, keys.open];
     case 'schedule':
