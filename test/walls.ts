@@ -68,6 +68,13 @@ export const homes = {
   setTimeout: ['kernel/clock.ts', 'client/pause.ts', 'cli/doctor/', 'demo/', 'web/'],
   setInterval: ['holder/', 'web/'],
   // Each place that may send something over the network.
-  fetch: ['mcp/bridge.ts', 'operator/post-notification.ts', 'client/', 'cli/connection.ts', 'runner/'],
+  fetch: [
+    'mcp/bridge.ts',
+    'operator/post-notification.ts',
+    'credentials/try-key.ts',
+    'client/',
+    'cli/connection.ts',
+    'runner/',
+  ],
   'Math.random': [],
 } as const;

@@ -5,6 +5,7 @@ import { refuse } from '../../contract/errors.ts';
 import { installationSettings, isFleetSetting } from '../../contract/limits.ts';
 import { clockTime } from '../../contract/morning.ts';
 import { openedOrNull } from '../../credentials/seal.ts';
+import { tryKey } from '../../credentials/try-key.ts';
 import { isZone } from '../../kernel/zone.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
@@ -88,6 +89,30 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
       await commit(deps, 'delete_credential', { id: known.id });
       await audit(deps, who(request), 'credential.delete', known.name);
       return { message: `The ${provider} key is deleted.` };
+    },
+  );
+
+  app.post(
+    '/api/settings/api-keys/:provider/test',
+    {
+      config: { needs: 'operate' },
+      schema: {
+        tags,
+        summary: 'Ask the provider whether a key is good: the one in the body, else the stored one; costs nothing',
+        params: ProviderParams,
+        body: z.object({ api_key: z.string().min(1).max(10_000).nullish() }),
+        response: {
+          200: z.object({ valid: z.boolean().nullable(), status: z.number().nullable(), note: z.string() }),
+        },
+      },
+    },
+    async (request) => {
+      const { provider } = request.params;
+      const rows = await deps.store.read('credentials', {});
+      const row = rows.find((c) => c.name === provider && c.kind === providers[provider] && c.sealed !== null);
+      const stored = row === undefined ? null : openedOrNull(deps.sealer, row.id, row.sealed!);
+      const key = orNotFound(request.body.api_key ?? stored, 'key');
+      return tryKey(deps.kernel.clock, provider, key);
     },
   );
 

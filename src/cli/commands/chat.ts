@@ -24,7 +24,10 @@ export const chat = async (
     const words = line.trim();
     if (words === '/exit') break;
     if (words !== '')
-      last = await run(context, session === undefined ? { chat: true } : { session }, [agent!, ` ${line}`]);
+      last = await run(context, session === undefined ? { chat: true } : { session }, [
+        agent!,
+        words === '-' ? ' -' : line,
+      ]);
     prompt();
   }
   if (terminal.inIsTty) terminal.err('\n');
