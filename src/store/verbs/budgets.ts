@@ -22,14 +22,17 @@ import { zoneOf } from './zone.ts';
 const nameOf = statement<{ id: string }, { name: string }>((db, s) =>
   db.selectFrom('agents').select('name').where('id', '=', s.id),
 );
-const liveOf = statement<{ agent_id: string }, { n: number }>((db, s) =>
-  db
-    .selectFrom('executions')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('agent_id', '=', s.agent_id)
-    .where('token', 'is not', null)
-    .where('completed_at', 'is', null),
-);
+/** One state each: so each has its covering index. */
+const inState = (state: typeof lit.running | typeof lit.waiting) =>
+  statement<{ agent_id: string }, { n: number }>((db, s) =>
+    db
+      .selectFrom('executions')
+      .select((eb) => eb.fn.countAll<number>().as('n'))
+      .where('status', '=', state)
+      .where('agent_id', '=', s.agent_id),
+  );
+const running = inState(lit.running);
+const waiting = inState(lit.waiting);
 
 export const putBudget: WriteVerb<'put_budget'> = async (tx, { agent_id, period, limit_usd, by }) => {
   const subject = agent_id ?? '';
@@ -68,7 +71,9 @@ export const budgets: ReadVerb<'budgets'> = async (tx) => {
         : [{ id: b.subject }];
     let reserved_usd = 0;
     for (const { id } of agents) {
-      const n = Number((await liveOf(tx, { agent_id: id })).rows[0]?.n ?? 0);
+      const n =
+        Number((await running(tx, { agent_id: id })).rows[0]?.n ?? 0) +
+        Number((await waiting(tx, { agent_id: id })).rows[0]?.n ?? 0);
       if (n > 0) reserved_usd += n * (await expectedCost(tx, id));
     }
     told.push({

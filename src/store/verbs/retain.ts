@@ -20,6 +20,7 @@ export const retain: WriteVerb<'retain'> = async (tx, { events_before, execution
     oldWaitSpans,
     oldLogins,
     oldCosts,
+    (t, n) => oldWeather(t, executions_before, n),
   ];
   let deleted = 0;
   for (const step of steps) {
@@ -150,6 +151,31 @@ const oldWaitSpans: Step = async (tx, max) => {
       .where('from_at', '=', s.from_at)
       .execute();
   return old.length;
+};
+
+/** Incidents that are over, with what belongs to them; failures that never were one. */
+const oldWeather = async (tx: Tx, before: number, max: number): Promise<number> => {
+  const incidents = await tx.db
+    .selectFrom('incidents')
+    .select('id')
+    .where('closed_at', 'is not', null)
+    .where('closed_at', '<', before)
+    .limit(max)
+    .execute();
+  for (const { id } of incidents) {
+    await tx.db.deleteFrom('incident_probes').where('incident_id', '=', id).execute();
+    await tx.db.deleteFrom('incidents').where('id', '=', id).execute();
+  }
+  const failures = await tx.db
+    .selectFrom('weather_failures')
+    .select('id')
+    .where('at', '<', before)
+    .orderBy('id')
+    .limit(max)
+    .execute();
+  for (const { id } of failures) await tx.db.deleteFrom('weather_failures').where('id', '=', id).execute();
+  const reports = await tx.db.deleteFrom('morning_reports').where('created_at', '<', before).executeTakeFirstOrThrow();
+  return incidents.length + failures.length + Number(reports.numDeletedRows);
 };
 
 const oldCosts: Step = async (tx, max) => {
