@@ -26,13 +26,13 @@ interface Recovered {
 export const recover = async (parts: RunnerParts, work: Work): Promise<Recovered> => {
   const { spool, kernel } = parts;
   const found: Recovered = { delivered: 0, resumed: 0, dropped: 0 };
-  for (const attempt of await spool.list()) {
-    if (await spool.isDelivered(attempt)) continue;
+  const takeUp = async (attempt: string): Promise<void> => {
+    if (await spool.isDelivered(attempt)) return;
     const claim = await spool.readClaim(attempt);
     if (claim === null) {
       await endUnknown(attempt, parts);
       found.dropped++;
-      continue;
+      return;
     }
     const facts = await spool.readFacts(attempt);
     const state = await spool.readState(attempt);
@@ -45,11 +45,17 @@ export const recover = async (parts: RunnerParts, work: Work): Promise<Recovered
       found.dropped++;
     } else {
       state.restarts++;
-      await spool.writeState(attempt, state);
+      // A full disk must not leave a living process without anybody who follows it.
+      await spool
+        .writeState(attempt, state)
+        .catch((error) => kernel.log.warn('a state was not written', { attempt, error }));
       work.goOn(claim, (control) => goOn({ claim, state, control, parts, hide: hideOf(claim) }));
       found.resumed++;
     }
-  }
+  };
+  // One that is odd keeps no other from its ending.
+  for (const attempt of await spool.list())
+    await takeUp(attempt).catch((error) => kernel.log.error('an attempt cannot be taken up', { attempt, error }));
   return found;
 };
 
@@ -111,5 +117,9 @@ const endUnknown = async (attempt: string, parts: RunnerParts): Promise<void> =>
     await found.exited;
   }
   await parts.launcher.tearDown(attempt, dir);
-  await parts.spool.remove(attempt);
+  const aside = await parts.spool.setAside(attempt);
+  parts.kernel.log.error('what cannot be read was set aside; the server ends its execution when the lease is over', {
+    attempt,
+    aside,
+  });
 };

@@ -4,7 +4,7 @@
  * before they are delivered and kept until they are acknowledged. Streams, exit and stop records stand beside them
  * (launcher.ts). Delivered attempts are kept for a while, by count, for people who look.
  */
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Facts } from '../contract/facts.ts';
@@ -76,6 +76,8 @@ export interface Spool {
   markDelivered(attempt: string, answer: string): Promise<void>;
   isDelivered(attempt: string): Promise<boolean>;
   remove(attempt: string): Promise<void>;
+  /** What is not understood is kept, out of the way: it may be a newer runner's, or a person's. Resolves with where. */
+  setAside(attempt: string): Promise<string>;
   list(): Promise<string[]>;
   /** Removes all delivered attempts but the newest. */
   sweep(): Promise<void>;
@@ -112,7 +114,10 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
     if (shown !== text) await writeWhole(path, shown, ballast);
   };
 
-  const list = async () => (await readdir(root)).filter((name) => attemptName.test(name)).sort();
+  const list = async () =>
+    (await readdir(root, { withFileTypes: true }))
+      .flatMap((e) => (e.isDirectory() && attemptName.test(e.name) ? [e.name] : []))
+      .sort();
 
   return {
     dirOf,
@@ -149,6 +154,22 @@ export const openSpool = async (root: string, ballast: Ballast, log: Log): Promi
     },
     isDelivered: (attempt) => exists(attempt, 'delivered'),
     remove: (attempt) => rm(dirOf(attempt), { recursive: true, force: true }),
+    async setAside(attempt) {
+      const aside = join(root, '..', 'unreadable');
+      await mkdir(aside, { recursive: true, mode: 0o700 });
+      let to = join(aside, attempt);
+      for (
+        let n = 2;
+        await stat(to).then(
+          () => true,
+          () => false,
+        );
+        n++
+      )
+        to = join(aside, `${attempt}.${n}`);
+      await rename(dirOf(attempt), to);
+      return to;
+    },
     list,
     async sweep() {
       const delivered: string[] = [];

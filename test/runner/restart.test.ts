@@ -147,6 +147,35 @@ describe('facts', () => {
   });
 });
 
+it(
+  verifies('R34', 'D35')('a spool with what nobody understands in it: the rest is taken up, the odd is set aside'),
+  async () => {
+    const first = start();
+    bench.server.fate = (route) => (route === 'facts' ? '503' : 'passes');
+    const claim = bench.claim({ agent: { command: ['echo', 'done'] } });
+    bench.server.give(claim);
+    const spool = join(bench.home, 'runner', 'attempts');
+    await until(() => expect(existsSync(join(spool, claim.attempt, 'facts.json'))).toBe(true));
+    await kill(first);
+    writeFileSync(join(spool, '0-a-file'), 'left here by somebody');
+    for (const [name, text] of [
+      ['0-torn', '{"execution_id":"x","att'],
+      ['0-newer', JSON.stringify({ version: 99, of: 'a newer runner' })],
+      ['0-foreign', null],
+    ] as const) {
+      mkdirSync(join(spool, name));
+      writeFileSync(join(spool, name, text === null ? 'notes.txt' : 'claim.json'), text ?? 'mine');
+    }
+    bench.server.fate = () => 'passes';
+    start();
+    expect((await bench.facts(claim)).exit_code).toBe(0);
+    const aside = join(bench.home, 'runner', 'unreadable');
+    await until(() => expect(readdirSync(aside).sort()).toEqual(['0-foreign', '0-newer', '0-torn']));
+    expect(readFileSync(join(aside, '0-foreign', 'notes.txt'), 'utf8')).toBe('mine');
+    expect(readFileSync(join(spool, '0-a-file'), 'utf8')).toBe('left here by somebody');
+  },
+);
+
 it(verifies('R22')('says with every poll what it holds, and says goodbye when it leaves'), async () => {
   const bench = await runnerBench();
   try {
