@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { settings } from '../src/config.ts';
 import { causes } from '../src/contract/causes.ts';
+import { afterEvidence, combined, type FaultEvidence, type FaultKind } from '../src/contract/credential-states.ts';
 import { errors } from '../src/contract/errors.ts';
 import { limits, stallLimits, waitReasons } from '../src/contract/limits.ts';
 import { layers } from '../test/walls.ts';
@@ -9,6 +10,36 @@ import { layers } from '../test/walls.ts';
 const row = (...cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
 const table = (head: string[], rows: string[]) => [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
 const bound = (l: { default: number; min: number; max: number }) => [l.default, `${l.min} to ${l.max}`] as const;
+
+/** Each state of one kind of failure × what can be seen, as the code decides it. Minutes, so that the table is readable. */
+const stateRows = (): string[] => {
+  const min = 60_000;
+  const seen: [string, FaultKind, FaultEvidence][] = [
+    ['the login was rejected', 'login', { saw: 'failure', kind: 'login', reset_at: null }],
+    ['used up, reset in 60 min', 'limit', { saw: 'failure', kind: 'limit', reset_at: 60 * min }],
+    ['used up, no reset named', 'limit', { saw: 'failure', kind: 'limit', reset_at: null }],
+    ['used up, a reset that has passed', 'limit', { saw: 'failure', kind: 'limit', reset_at: -min }],
+    ['a run went well', 'login', { saw: 'worked' }],
+    ['a run went well', 'limit', { saw: 'worked' }],
+  ];
+  const before = [
+    ['nothing', null],
+    ['rejected, probe due in 10 min', { state: 'rejected', until: 10 * min, at: -min, again: 0 }],
+    ['rejected, probe due', { state: 'rejected', until: 0, at: -min, again: 0 }],
+    ['limited for 10 min', { state: 'limited', until: 10 * min, at: -min, again: 0 }],
+    ['limited, reset passed', { state: 'limited', until: 0, at: -min, again: 0 }],
+  ] as const;
+  const words = (kind: FaultKind, from: (typeof before)[number][1], evidence: FaultEvidence): string => {
+    const after = afterEvidence(from, kind, evidence, 0);
+    const { state, until } = combined(after === null ? [] : [after], evidence.saw === 'worked' ? 0 : null);
+    return `\`${state}\`${until === null ? '' : state === 'rejected' ? `, probe in ${until / min} min` : `, ${until / min} min`}`;
+  };
+  return seen.flatMap(([what, kind, evidence]) =>
+    before
+      .filter(([, from]) => from === null || (from.state === 'rejected') === (kind === 'login'))
+      .map(([name, from]) => row(`\`${kind}\``, name, what, words(kind, from, evidence))),
+  );
+};
 
 export const tables: { file: string; name: string; text: string }[] = [
   {
@@ -87,6 +118,11 @@ export const tables: { file: string; name: string; text: string }[] = [
       ['limit', 'the run waits for', 'seconds of silence', 'why so long'],
       Object.entries(stallLimits).map(([name, l]) => row(`\`${name}\``, l.about, l.seconds ?? 'none', l.why)),
     ),
+  },
+  {
+    file: 'docs/credentials.md',
+    name: 'credential-states',
+    text: table(['kind', 'known before', 'then', 'state'], stateRows()),
   },
   { file: 'docs/limits.md', name: 'reasons', text: waitReasons.map((r) => `\`${r}\``).join(', ') },
   {

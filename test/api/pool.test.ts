@@ -59,7 +59,7 @@ const states = async (): Promise<Record<string, string>> =>
     (await fleet.api('GET', '/api/subscriptions')).body.map((c: { name: string; state: string }) => [c.name, c.state]),
   );
 const items = async () =>
-  (await fleet.api('GET', '/api/operator-queue')).body as { title: string; evidence: string[] }[];
+  (await fleet.api('GET', '/api/operator-queue?status=pending')).body as { title: string; evidence: string[] }[];
 const events = async () => (await fleet.api('GET', '/api/subscriptions/events')).body as { effect: string }[];
 const now = () => fleet.clock.now();
 const hour = 3_600_000;
