@@ -12,6 +12,7 @@ import { type Config, ConfigError, environmentWith, readConfig } from './config.
 import { Fault } from './contract/errors.ts';
 import { limits } from './contract/limits.ts';
 import { startSweeps } from './dispatch/sweeps.ts';
+import { checkSeals } from './flow/check-seals.ts';
 import type { Deps } from './flow/deps.ts';
 import { systemClock } from './kernel/clock.ts';
 import { mindHeapSize } from './kernel/heap-mode.ts';
@@ -48,6 +49,7 @@ const start = async (config: Readonly<Config>) => {
 
   const { deps, dispatcher, couriers, ticker } = await joinParts(config, kernel, store);
   await ensureOwner(deps);
+  await checkSeals(deps);
   await commit(deps, 'adopt_leases', { lease_ms: limits.leaseMs });
 
   const here = dirname(fileURLToPath(import.meta.url));

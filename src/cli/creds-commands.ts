@@ -16,5 +16,15 @@ export const credsCommands = (program: Command, declare: Declare): void => {
     .option('--pool <tag>', 'agents with this pool draw from it')
     .option('--max-parallel <n>', 'runs at once on it', whole('--max-parallel'));
   declare(creds, 'ls', 'all, with their state', async () => (await load()).list).alias('list');
+  declare(
+    creds,
+    'replace <name>',
+    'give it a new secret, from stdin: printenv NAME | drover creds replace CREDENTIAL',
+    async () => (await load()).replace,
+  );
+  declare(creds, 'set <name>', 'change its pool or its cap', async () => (await load()).change)
+    .option('--pool <tag>', 'agents with this pool draw from it; "" takes the tag off')
+    .option('--max-parallel <n>', 'runs at once on it', whole('--max-parallel'));
+  declare(creds, 'events', 'what providers said about credentials, newest first', async () => (await load()).events);
   declare(creds, 'rm <name>', 'delete one; what runs keeps what it was lent', async () => (await load()).remove);
 };

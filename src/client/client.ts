@@ -264,6 +264,10 @@ export const client = (baseUrl: string, auth: Auth, world: World = {}) => {
     credentials: () => ask<CredentialBody[]>('/api/subscriptions'),
     addCredential: (spec: NewCredentialBody) =>
       ask<CredentialBody>('/api/subscriptions', { method: 'POST', json: spec }),
+    changeCredential: (
+      idOrName: string,
+      change: { token?: string; pool?: string | null; max_parallel?: number | null },
+    ) => ask<CredentialBody>(`/api/subscriptions/${id(idOrName)}`, { method: 'PUT', json: change }),
     deleteCredential: (idOrName: string) =>
       ask<{ message: string }>(`/api/subscriptions/${id(idOrName)}`, { method: 'DELETE' }),
     /** What waits for a person; or all there is, newest first. */

@@ -216,6 +216,9 @@ export interface CredentialBody {
   last_evidence: string | null;
   last_used_at: Iso | null;
   max_parallel: number | null;
+  /** Runs at once that its provider bears at present; null = no bound by that. */
+  pace: number | null;
+  headroom: { at: Iso; windows: { window: string; utilization: number | null; resets_at: Iso | null }[] } | null;
   pool: string | null;
   running: number;
   agents: string[];

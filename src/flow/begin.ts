@@ -21,6 +21,7 @@ import { lend } from '../credentials/lend.ts';
 import { secretToken } from '../kernel/ids.ts';
 import { commit } from '../record/commit.ts';
 import type { ClaimRow } from '../store/store.ts';
+import { checkSeals } from './check-seals.ts';
 import type { Deps } from './deps.ts';
 import { finish } from './finish.ts';
 
@@ -48,8 +49,10 @@ export const claimFor = async (deps: Deps, runnerId: string, request: ClaimReque
   const claims: ClaimedWork[] = [];
   for (const c of result.claims) {
     const credential = lent(deps, c);
-    if ('prepare_error' in credential) await endUnlent(deps, c, credential);
-    else claims.push(claimedWork(c, credential.lent));
+    if ('prepare_error' in credential) {
+      await endUnlent(deps, c, credential);
+      await checkSeals(deps);
+    } else claims.push(claimedWork(c, credential.lent));
   }
   return { claims, nextWake: result.next_wake };
 };

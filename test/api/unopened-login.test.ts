@@ -54,7 +54,14 @@ it(verifies('R38')('a login that does not open ends its own attempt, truthfully,
   const ended = await fleet.row(ids[0]!);
   expect(ended).toMatchObject({ status: 'failed', cause: 'auth_missing', started_at: null });
   expect(ended.verdict.evidence.join()).toMatch(/secret of credential c1 does not open with this key/);
-  expect((await fleet.deps.store.read('credentials', {})).map((c) => c.state)).toEqual(['ok', 'ok', 'ok']);
+  expect((await fleet.deps.store.read('credentials', {})).map((c) => c.state)).toEqual([
+    'rejected',
+    'rejected',
+    'rejected',
+  ]);
+  // One notice for all of them, and nothing else is used instead.
+  const told = (await fleet.api('GET', '/api/operator-queue?status=pending')).body as { title: string }[];
+  expect(told.filter((i) => /do not open/.test(i.title))).toHaveLength(1);
 
   expect((await fleet.api('GET', '/api/subscriptions')).body).toHaveLength(3);
   expect((await fleet.api('GET', '/api/settings/api-keys')).body.anthropic).toMatchObject({ configured: true });
