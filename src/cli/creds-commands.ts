@@ -25,6 +25,6 @@ export const credsCommands = (program: Command, declare: Declare): void => {
   declare(creds, 'set <name>', 'change its pool or its cap', async () => (await load()).change)
     .option('--pool <tag>', 'agents with this pool draw from it; "" takes the tag off')
     .option('--max-parallel <n>', 'runs at once on it', whole('--max-parallel'));
-  declare(creds, 'events', 'what providers said about credentials, newest first', async () => (await load()).events);
+  declare(creds, 'events', 'what their providers said of them, newest first', async () => (await load()).events);
   declare(creds, 'rm <name>', 'delete one; what runs keeps what it was lent', async () => (await load()).remove);
 };

@@ -16,7 +16,7 @@ export const checkSeals = async (deps: Deps): Promise<void> => {
       kind: 'alert',
       dedup_key: 'credentials_do_not_open',
       priority: 'high',
-      title: `${shut.length} of ${rows.length} credentials do not open with the key of this server`,
+      title: `${shut.length} of ${rows.length} stored secrets do not open with the key of this server`,
       evidence: [
         shut.map((c) => c.name).join(', '),
         'Put DROVER_HOME/secret.key or DROVER_SECRET_KEY back from a backup and start the server again, or store them anew: drover creds replace NAME',
@@ -25,5 +25,5 @@ export const checkSeals = async (deps: Deps): Promise<void> => {
     },
   });
   if (done.closed.length > 0)
-    deps.kernel.log.error('credentials do not open with this key', { credentials: done.closed });
+    deps.kernel.log.error('stored secrets do not open with this key', { credentials: done.closed });
 };

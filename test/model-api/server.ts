@@ -35,6 +35,8 @@ export interface ModelApi {
   requests: Recorded[];
   /** The mode of requests without a marker. */
   mode: string;
+  /** By token: the mode in which a login fails, after the turns that the message asks for. */
+  logins: Map<string, string>;
   /** Resolves when the n-th model request has arrived: tests wait for it instead of sleeping. */
   arrived(n: number): Promise<Recorded>;
   close(): Promise<void>;
@@ -150,6 +152,7 @@ export const startModelApi = async (
   const api: Omit<ModelApi, 'url'> = {
     requests,
     mode: options.mode ?? 'ok',
+    logins: new Map(),
     arrived: async (n) => {
       while (requests.length < n) await new Promise<void>((r) => wake.push(r));
       return requests[n - 1]!;
@@ -176,6 +179,9 @@ export const startModelApi = async (
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Body;
     const script = readScript(body.messages ?? [], api.mode);
     const header = (name: string) => (req.headers[name] as string | undefined) ?? null;
+    const login = header('x-api-key') ?? header('authorization')?.replace(/^Bearer /, '') ?? '';
+    const fails = api.logins.get(login);
+    if (fails !== undefined && script.step >= Number(script.args.turns ?? 0)) script.mode = fails;
     requests.push({
       path,
       apiKey: header('x-api-key'),
