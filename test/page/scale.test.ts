@@ -71,11 +71,12 @@ describe.skipIf(noChromium)(title, () => {
     args: { name?: string };
   }
 
-  /** Walks down by the wheel, screen by screen, and gives the longest task of the page's thread, in ms of its own time. */
-  const scroll = async (screens: number): Promise<number> => {
+  /** Walks down by the wheel to that height, and gives the longest task of the page's thread, in ms of its own time. */
+  const scroll = async (pixels: number): Promise<number> => {
     await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline'] });
     await page.mouse.move(600, 500);
-    for (let i = 0; i < screens; i++) {
+    // The end of what is loaded may be met before: then the wheel turns until older rows are there.
+    while ((await page.evaluate(() => scrollY)) < pixels) {
       await page.mouse.wheel(0, 900);
       // Two frames: the rows of this screen are drawn before the next is asked for.
       await page.evaluate(
@@ -88,8 +89,10 @@ describe.skipIf(noChromium)(title, () => {
       traceEvents.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map(threadOf),
     );
     const tasks = traceEvents.filter((e) => e.ph === 'X' && e.name.endsWith('RunTask') && mains.has(threadOf(e)));
-    expect(tasks.length).toBeGreaterThan(screens);
-    return Math.max(...tasks.map((e) => (e.tdur ?? Number.POSITIVE_INFINITY) / 1000));
+    // A task that the trace begins or ends in has no time of its own.
+    const times = tasks.flatMap((e) => (e.tdur === undefined ? [] : [e.tdur / 1000]));
+    expect(times.length).toBeGreaterThan(pixels / 1000);
+    return Math.max(...times);
   };
   const inPage = () => page.locator('main a.open').count();
 
@@ -97,8 +100,7 @@ describe.skipIf(noChromium)(title, () => {
     expect((await fleet.api('GET', '/api/executions/stats')).body.total).toBe(agentsMany * perAgent);
     await page.goto(`${fleet.url}/executions`);
     await page.locator('main a.open').first().waitFor();
-    const longest = await scroll(60);
-    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(20_000);
+    const longest = await scroll(25_000);
     expect(await inPage()).toBeLessThan(120);
     expect(longest).toBeLessThan(hitchMs);
     const texts = await page.locator('main a.open').allInnerTexts();
@@ -109,11 +111,11 @@ describe.skipIf(noChromium)(title, () => {
   it('list 1,000 agents and a queue of 5,000 alike', async () => {
     await page.goto(`${fleet.url}/agents`);
     await page.locator('main a.open').first().waitFor();
-    expect(await scroll(30)).toBeLessThan(hitchMs);
+    expect(await scroll(20_000)).toBeLessThan(hitchMs);
     expect(await inPage()).toBeLessThan(120);
     await page.goto(`${fleet.url}/queue`);
     await page.locator('main a.open').first().waitFor();
-    expect(await scroll(20)).toBeLessThan(hitchMs);
+    expect(await scroll(20_000)).toBeLessThan(hitchMs);
     expect(await inPage()).toBeLessThan(120);
     expect(complaints).toEqual([]);
   });

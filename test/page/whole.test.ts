@@ -32,7 +32,6 @@ describe.skipIf(noChromium)(title, () => {
 
   beforeAll(async () => {
     whole = await install({ DROVER_PORT: String(await freePort()) });
-    await whole.start();
     browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     page.setDefaultTimeout(60_000);
