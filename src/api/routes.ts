@@ -3,6 +3,7 @@ import type { RouteModule } from './route.ts';
 import { agentFileRoutes } from './routes/agent-files.ts';
 import { agentInfoRoutes } from './routes/agent-info.ts';
 import { agentLimitRoutes } from './routes/agent-limits.ts';
+import { agentSecretRoutes } from './routes/agent-secrets.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { backupRoutes } from './routes/backups.ts';
@@ -68,6 +69,7 @@ export const routes: readonly RouteModule[] = [
   runnerListRoutes,
   credentialRoutes,
   credentialSettingRoutes,
+  agentSecretRoutes,
   settingRoutes,
   operatorQueueRoutes,
   notificationRoutes,

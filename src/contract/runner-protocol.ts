@@ -88,6 +88,8 @@ export const ClaimedWork = z.object({
   /** The session's cumulative cost so far, as its CLI last reported it (R41). */
   session_cost_before: z.number().nullable(),
   credential: LentCredential.nullable(),
+  /** Secrets of the agent besides its login: names and values for the environment of its process. */
+  secrets: z.record(z.string(), z.string()).default({}),
   timeout_s: z.number().int(),
   depth: z.number().int(),
   lease_ms: z.number().int(),

@@ -52,7 +52,7 @@ export const claimFor = async (deps: Deps, runnerId: string, request: ClaimReque
     if ('prepare_error' in credential) {
       await endUnlent(deps, c, credential);
       await checkSeals(deps);
-    } else claims.push(claimedWork(c, credential.lent));
+    } else claims.push(claimedWork(c, credential));
   }
   return { claims, nextWake: result.next_wake };
 };
@@ -96,9 +96,15 @@ export const renew = async (deps: Deps, runnerId: string, request: RenewRequest)
 
 type PrepareError = { prepare_error: NonNullable<Facts['prepare_error']> };
 
-const lent = (deps: Deps, { credential }: ClaimRow): { lent: LentCredential | null } | PrepareError => {
+interface Lent {
+  lent: LentCredential | null;
+  secrets: Record<string, string>;
+}
+
+const lent = (deps: Deps, { credential, secrets }: ClaimRow): Lent | PrepareError => {
   try {
-    return { lent: lend(credential, deps.sealer) };
+    const besides = secrets.map((s) => lend(s, deps.sealer)?.env ?? {});
+    return { lent: lend(credential, deps.sealer), secrets: Object.assign({}, ...besides) };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     deps.kernel.log.error('a credential cannot be lent', { credential: credential?.name, error });
@@ -110,7 +116,7 @@ const lent = (deps: Deps, { credential }: ClaimRow): { lent: LentCredential | nu
 const endUnlent = (deps: Deps, c: ClaimRow, error: PrepareError) =>
   finish(deps, c.attempt_id, { token: c.token, facts: { ...emptyFacts(c.agent.adapter), ...error } });
 
-const claimedWork = (c: ClaimRow, credential: LentCredential | null): ClaimedWork => ({
+const claimedWork = (c: ClaimRow, { lent: credential, secrets }: Lent): ClaimedWork => ({
   execution_id: c.execution.id,
   attempt: c.attempt_id,
   number: c.execution.attempt,
@@ -122,6 +128,7 @@ const claimedWork = (c: ClaimRow, credential: LentCredential | null): ClaimedWor
   cli_session_id: c.execution.cli_session_id,
   session_cost_before: c.session_cost_before,
   credential,
+  secrets,
   timeout_s: c.execution.timeout_s,
   depth: c.execution.depth,
   lease_ms: limits.leaseMs,

@@ -55,7 +55,6 @@ export const lentSecrets = (credential: ClaimedWork['credential']): string[] => 
 ];
 
 /** Values that nothing may show: what was lent, and the token that fences the attempt. */
-export const secretsOf = (claim: Pick<ClaimedWork, 'credential' | 'token'>): string[] => [
-  ...lentSecrets(claim.credential),
-  claim.token,
-];
+export const secretsOf = (
+  claim: Pick<ClaimedWork, 'credential' | 'token'> & Partial<Pick<ClaimedWork, 'secrets'>>,
+): string[] => [...lentSecrets(claim.credential), ...Object.values(claim.secrets ?? {}), claim.token];

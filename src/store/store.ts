@@ -127,6 +127,8 @@ export interface ClaimRow {
   message: string;
   options: ExecutionRequest['options'];
   credential: CredentialRow | null;
+  /** Kind `env`, of this agent alone: lent besides. */
+  secrets: CredentialRow[];
   session_cost_before: number | null;
   resume_ref: string | null;
 }

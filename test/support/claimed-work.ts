@@ -18,6 +18,7 @@ export const claimedWork = (
     cli_session_id: null,
     session_cost_before: null,
     credential: null,
+    secrets: {},
     timeout_s: 60,
     depth: 0,
     lease_ms: 45_000,

@@ -34,7 +34,7 @@ export const CredentialBody = z.object({
   replaced_at: z.string().nullable(),
 });
 
-const namesIn = (deps: ApiDeps, c: CredentialRow): string[] =>
+export const namesIn = (deps: ApiDeps, c: CredentialRow): string[] =>
   c.sealed === null ? [] : Object.keys(parseEnvLines(openedOrNull(deps.sealer, c.id, c.sealed) ?? ''));
 
 export const presentCredentials = async (

@@ -29,7 +29,7 @@ const passed = [
 ];
 
 export const childEnvironment = (
-  claim: Pick<ClaimedWork, 'agent' | 'credential'>,
+  claim: Pick<ClaimedWork, 'agent' | 'credential'> & Partial<Pick<ClaimedWork, 'secrets'>>,
   host: Readonly<Record<string, string | undefined>>,
   adapter: Record<string, string> = {},
 ): Record<string, string> => {
@@ -40,6 +40,9 @@ export const childEnvironment = (
   env.TZ = 'UTC';
   // The API refuses these names already; a row from an older version must not bring one in.
   for (const [name, value] of Object.entries(claim.agent.env))
+    if (!(credentialEnvNames as readonly string[]).includes(name)) env[name] = value;
+  // A login never comes this way: the lent one is the only one.
+  for (const [name, value] of Object.entries(claim.secrets ?? {}))
     if (!(credentialEnvNames as readonly string[]).includes(name)) env[name] = value;
   return { ...env, ...adapter, ...claim.credential?.env };
 };

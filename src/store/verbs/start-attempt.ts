@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { CredentialRow } from '../../contract/credential.ts';
 import type { RunOptions } from '../../contract/execution.ts';
 import type { Facts } from '../../contract/facts.ts';
-import type { Sessions } from '../schema.ts';
+import type { Credentials, Sessions } from '../schema.ts';
 import { insertInto, lit, statement } from '../statement.ts';
 import type { ClaimRow } from '../store.ts';
 import type { ReadTx, Tx } from '../tx.ts';
@@ -109,6 +109,10 @@ const lendOut = async (tx: Tx, id: string): Promise<CredentialRow> => {
   );
 };
 
+const secretsOf = statement<{ agent_id: string }, Credentials>((db, s) =>
+  db.selectFrom('credentials').selectAll().where('agent_id', '=', s.agent_id).orderBy('name'),
+);
+
 export const startAttempt = async (tx: Tx, a: NewAttempt): Promise<ClaimRow> => {
   const row = await mustHave(tx, a.execution_id);
   const cli = await cliSession(tx, row);
@@ -154,6 +158,7 @@ export const startAttempt = async (tx: Tx, a: NewAttempt): Promise<ClaimRow> => 
     message: texts.message,
     options: JSON.parse(texts.options) as RunOptions,
     credential: a.credential_id === null ? null : await lendOut(tx, a.credential_id),
+    secrets: (await secretsOf(tx, { agent_id: row.agent_id })).rows.map(credentialFrom),
     session_cost_before: cli.cost_before,
     resume_ref: await resumeRef(tx, row),
   };
