@@ -9,6 +9,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Installation, install } from '../support/installation.ts';
 import { chromiumPath, complaintsOf, noChromium, openBrowser, password } from '../support/page-bench.ts';
+import { makeRepo } from '../support/repo.ts';
 import { verifies } from '../support/verifies.ts';
 
 const title = noChromium
@@ -88,6 +89,32 @@ describe.skipIf(noChromium)(title, () => {
       await page.waitForURL((url) => !url.pathname.endsWith(execution_id));
       await page.getByRole('region', { name: 'Verdict' }).getByRole('heading', { name: 'Success' }).waitFor();
       expect(await page.evaluate(() => 'sameDocument' in window)).toBe(true);
+    },
+  );
+
+  it(
+    verifies('R31')('shows the work of a run in a git repository as a diff, with what was planted in it as text'),
+    async () => {
+      const repo = join(whole.home, 'project');
+      makeRepo(repo, { 'a.txt': 'before\n' });
+      await whole.api('POST', '/api/agents', {
+        name: 'writer',
+        adapter: 'command',
+        workspace: repo,
+        command: ['sh', '-c', 'cat > a.txt; echo written'],
+      });
+      const planted = 'after <b onclick="x">bold</b> \u202egnp';
+      const { execution_id } = (
+        await whole.api('POST', '/api/agents/writer/task', { message: planted, async_mode: true })
+      ).body;
+      await whole.ended(execution_id);
+      await page.goto(`${whole.url}/executions/${execution_id}`);
+      const work = page.getByRole('region', { name: 'Work' });
+      await work.getByText('1 file changed').waitFor();
+      await work.getByText('show the diff').click();
+      await work.getByText('-before').waitFor();
+      await work.getByText('+after <b onclick="x">bold</b> ⟦RLO⟧gnp').waitFor();
+      expect((await whole.api('GET', `/api/executions/${execution_id}/diff`)).body).toMatchObject({ truncated: false });
     },
   );
 });
