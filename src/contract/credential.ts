@@ -10,6 +10,9 @@ export const credentialKinds = [
   'env',
   'host_login',
 ] as const;
+/** The pool of agents that are lent nothing, whatever is stored: they log in as their CLI does on the host, or not at all. */
+export const lendsNothing = 'no-login';
+
 export const CredentialKind = z.enum(credentialKinds);
 export type CredentialKind = z.infer<typeof CredentialKind>;
 

@@ -103,7 +103,13 @@ export const incidentRoutes: RouteModule = (deps) => async (app) => {
       async (request) => {
         const { provider } = request.params;
         const by = who(request);
-        orRefuse(await commit(deps, 'pause_provider', { provider, paused, by: principalScope(by) }));
+        orRefuse(
+          await commit(deps, 'pause_provider', {
+            provider,
+            paused,
+            by: by.kind === 'user' ? by.name : principalScope(by),
+          }),
+        );
         await audit(deps, by, `provider.${verb}`, provider);
         return { provider, paused };
       },

@@ -2,9 +2,11 @@
  * The five agents of the demo: what each is made of and what it must end as. They are agents of the `claude` adapter like
  * any other, with the shim as their program, so that all of Drover is at work and nothing is staged but the CLI.
  */
+
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/request.ts';
 import type { Cause } from '../../contract/causes.ts';
+import { lendsNothing } from '../../contract/credential.ts';
 import { demoMemory, type Scene, sceneEnv, scenes } from '../../demo/scenes.ts';
 import { CliFailure } from '../failure.ts';
 
@@ -35,7 +37,7 @@ const byScene: Record<Scene, Act> = {
 export const acts: readonly Act[] = scenes.map((s) => byScene[s]);
 
 /** No credential carries this tag: nothing real is lent to a shim, and nothing real is blamed for what it plays. */
-const demoPool = 'drover-demo';
+const demoPool = lendsNothing;
 
 /** Makes the agent, or takes the one of an earlier demo. An agent of that name that is not the demo's is left alone. */
 export const ensureAgent = async (api: Client, { agent, scene }: Act, shim: string): Promise<void> => {

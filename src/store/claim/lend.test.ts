@@ -143,4 +143,13 @@ describe('lending', () => {
     const credentials = [7, 5, 6].map((until, i) => claimCredential(`c${i}`, { state: 'limited', until }));
     expect(earliestReset(claimWorld([agent], { credentials }), agent)).toBe(5);
   });
+
+  it('lends nothing from the pool named no-login, though everything else is stored', () => {
+    expect(
+      lent(claude({ pool: 'no-login' }), [claimCredential('c'), claimCredential('d', { pool: 'no-login' })]),
+    ).toEqual({
+      credential_id: null,
+    });
+    expect(lent(claude({ pool: 'empty' }), [claimCredential('c')])).toBe('credentials_exhausted');
+  });
 });

@@ -3,7 +3,7 @@
  * assigned one; else of its pool the one the row goes on with, else the least recently used that is good and has room. Only
  * adapters that log in borrow. Where something is stored and nothing of it is good, nothing else is used instead.
  */
-import { type CredentialKind, planKinds } from '../../contract/credential.ts';
+import { type CredentialKind, lendsNothing, planKinds } from '../../contract/credential.ts';
 import { type ClaimAgent, type ClaimCredential, count, type World } from './world.ts';
 
 /** Kinds an adapter can log in with, dearest last: work crosses to the next kind only where its pool says so (R38). */
@@ -91,6 +91,7 @@ export const usable = (w: World, agent: ClaimAgent): ClaimCredential[] => {
 /** `wanted`: the one that the row goes on with, while it is good. */
 export const lend = (w: World, agent: ClaimAgent, wanted: string | null = null): Lent => {
   const kinds = kindsOf[agent.adapter];
+  if (agent.pool === lendsNothing && agent.credential_id === null) return { credential_id: null };
   const tiers = tiersOf(w, agent);
   // None stored: the login of the host's own user, or an environment that needs none. A pool by name is meant to hold some.
   if (tiers.length === 0 && (agent.pool === null || kinds.length === 0)) return { credential_id: null };
