@@ -1,0 +1,180 @@
+/**
+ * The pool before and after each kind of ending, with the real Claude Code CLI, server, runner and holder against the scripted
+ * provider: only what the provider said moves a credential, and a switch goes on in the same session. Nothing shows a secret.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ModelApi, startModelApi } from '../model-api/server.ts';
+import { claudeBin, type Installation, install } from '../support/installation.ts';
+import { verifies } from '../support/verifies.ts';
+
+let drover: Installation;
+let provider: ModelApi;
+const planted: string[] = [];
+
+beforeAll(async () => {
+  provider = await startModelApi();
+  drover = await install();
+});
+afterAll(async () => {
+  await drover?.end();
+  await provider?.close();
+});
+
+const store = async (name: string, kind: string, pool: string): Promise<string> => {
+  const token = `sk-ant-${kind === 'claude_oauth' ? 'oat01' : 'api03'}-planted-${name}`;
+  planted.push(token);
+  const r = await drover.api('POST', '/api/subscriptions', { name, kind, token, pool });
+  expect(r.status, JSON.stringify(r.body)).toBe(201);
+  return token;
+};
+const agent = async (name: string, more: Record<string, unknown> = {}) => {
+  const r = await drover.api('POST', '/api/agents', {
+    name,
+    executable: claudeBin,
+    model: 'claude-sonnet-4-5',
+    pool: name,
+    allowed_tools: ['Bash'],
+    env: { ANTHROPIC_BASE_URL: provider.url },
+    ...more,
+  });
+  expect(r.status, JSON.stringify(r.body)).toBe(201);
+};
+const start = async (name: string, message: string, more: Record<string, unknown> = {}): Promise<string> =>
+  (await drover.api('POST', `/api/agents/${name}/task`, { message, async_mode: true, ...more })).body.execution_id;
+const row = async (id: string) => (await drover.api('GET', `/api/executions/${id}`)).body;
+/** name → state, of one pool. */
+const pool = async (name: string): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    (await drover.api('GET', '/api/subscriptions')).body
+      .filter((c: { pool: string }) => c.pool === name)
+      .map((c: { name: string; state: string }) => [c.name, c.state]),
+  );
+const events = async () => (await drover.api('GET', '/api/subscriptions/events')).body as { execution_id: string }[];
+
+describe('a login that the provider refuses', () => {
+  it.each([
+    ['an API key', 'anthropic_api_key', 'key', '401', 'rejected', 'auth_failed'],
+    ['a plan with a reset', 'claude_oauth', 'window', '429', 'limited', 'usage_limit'],
+  ])(
+    verifies('R38', 'R39', 'R24', 'D19', 'D26')('%s: its work goes on with another one, in the same session'),
+    async (_, kind, name, mode, state, cause) => {
+      await agent(name);
+      const first = await store(`${name}-1`, kind, name);
+      provider.logins.set(first, mode);
+      expect(await pool(name)).toEqual({ [`${name}-1`]: 'unknown' });
+      const from = provider.requests.length;
+      const id = await start(name, 'Remember the word heron. [[mode:slow pieces=2 ms=10 turns=2]]');
+      // Stored while the first turns are made: the agent draws from its pool as it is when it fails.
+      await provider.arrived(from + 1);
+      const second = await store(`${name}-2`, kind, name);
+      const ended = await drover.ended(id);
+      expect(ended, JSON.stringify(ended.attempts)).toMatchObject({ status: 'success', attempt: 2 });
+      expect(ended.attempts[0]).toMatchObject({ verdict: { cause, tier: 'structured' }, decision: { kind: 'switch' } });
+      expect(await pool(name)).toEqual({ [`${name}-1`]: state, [`${name}-2`]: 'ok' });
+      expect((await events()).filter((e) => e.execution_id === id)).toHaveLength(1);
+      const asked = provider.requests.slice(from).filter((r) => JSON.stringify(r.messages).includes('heron'));
+      const login = (r: { apiKey: string | null; bearer: string | null }) => r.apiKey ?? r.bearer;
+      expect(new Set(asked.map(login))).toEqual(new Set([first, second]));
+      // The first request of the second login was shown what was said and done on the first one.
+      const resumed = JSON.stringify(asked.find((r) => login(r) === second)!.messages);
+      expect(resumed).toContain('tool_result');
+      expect(resumed.match(/heron/g)!.length).toBeGreaterThan(1);
+      // Costs add up over both, each its own part only.
+      const parts = ended.attempts.map((a: { cost_usd: number | null }) => a.cost_usd ?? 0);
+      expect(ended.cost).toBeCloseTo(parts[0] + parts[1], 9);
+    },
+  );
+});
+
+describe('what is not the login’s', () => {
+  const killed = (signal: NodeJS.Signals) => async (id: string) => {
+    await drover.until(
+      'it runs',
+      () => row(id),
+      (e) => e.started_at !== null && e.attempts?.[0]?.id,
+    );
+    const [pid] = await drover.until(
+      'the CLI runs',
+      async () => drover.pids('stream-json'),
+      (p) => p.length > 0,
+    );
+    process.kill(pid!, signal);
+  };
+  it.each<[string, string, ((id: string) => Promise<void>) | null]>([
+    ['the page of a proxy', '[[mode:403page]]', null],
+    ['SIGTERM', '[[mode:hang]]', killed('SIGTERM')],
+    ['SIGINT', '[[mode:hang]]', killed('SIGINT')],
+    ['SIGKILL', '[[mode:hang]]', killed('SIGKILL')],
+  ])(verifies('R36', 'R40', 'D16')('%s leaves the pool as it was'), async (what, message, then) => {
+    const name = what.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+    await agent(name);
+    await store(`${name}-1`, 'claude_oauth', name);
+    await store(`${name}-2`, 'claude_oauth', name);
+    const before = [await pool(name), (await events()).length];
+    const id = await start(name, `Go. ${message}`, { max_retries: 0 });
+    const from = provider.requests.length;
+    if (then !== null) {
+      await provider.arrived(from + 1);
+      await then(id);
+    }
+    const ended = await drover.until(
+      'its first attempt was decided',
+      () => row(id),
+      (e) => e.attempts?.[0]?.decision != null,
+    );
+    expect(ended.attempts[0].verdict.switch_credential).not.toBe(true);
+    expect([await pool(name), (await events()).length]).toEqual(before);
+    await drover.api('POST', `/api/agents/${name}/executions/${id}/terminate`, {});
+  });
+
+  it(verifies('R36', 'R40', 'D17')('out of memory leaves the pool as it was'), async () => {
+    await agent('hungry', { resources: { memory: '64m' } });
+    await store('hungry-1', 'claude_oauth', 'hungry');
+    const before = [await pool('hungry'), (await events()).length];
+    const ended = await drover.ended(await start('hungry', 'Go. [[mode:ok]]'));
+    expect(['oom_killed', 'memory_limit', 'heap_oom', 'killed_unknown', 'memory_pressure_killed']).toContain(
+      ended.cause,
+    );
+    expect([await pool('hungry'), (await events()).length]).toEqual(before);
+  });
+});
+
+describe('a secret', () => {
+  it(verifies('R45')('stands in no file, log, event, answer or command line'), async () => {
+    const from = provider.requests.length;
+    const id = await start('key', 'Go. [[mode:hang]]');
+    await provider.arrived(from + 1);
+    const lines = readdirSync('/proc')
+      .filter((p) => /^\d+$/.test(p))
+      .map((p) => {
+        try {
+          return readFileSync(`/proc/${p}/cmdline`, 'utf8');
+        } catch {
+          return '';
+        }
+      });
+    const answers = await Promise.all(
+      [
+        '/api/subscriptions',
+        '/api/executions',
+        `/api/executions/${id}/why`,
+        '/api/operator-queue',
+        '/api/audit',
+        '/api/settings',
+      ].map(async (path) => JSON.stringify((await drover.api('GET', path)).body)),
+    );
+    const files = readdirSync(drover.home, { withFileTypes: true, recursive: true })
+      .filter((e) => e.isFile())
+      .map((e) => join(e.parentPath, e.name));
+    const holds = (text: string) => planted.some((token) => text.includes(token));
+    expect(lines.filter(holds)).toEqual([]);
+    expect(answers.filter(holds)).toEqual([]);
+    expect(holds(drover.output())).toBe(false);
+    expect(files.filter((file) => holds(readFileSync(file, 'latin1')))).toEqual([]);
+    expect(files.length).toBeGreaterThan(10);
+    await drover.api('POST', `/api/agents/key/executions/${id}/terminate`, {});
+    await drover.ended(id);
+  });
+});
