@@ -21,6 +21,12 @@ export const pages: readonly PageEntry[] = [
     load: () => import('../pages/now.tsx'),
   },
   {
+    path: '/inbox',
+    title: 'Inbox',
+    nav: { label: 'Inbox', icon: 'inbox', group: 'work', key: 'i', counts: 'inbox' },
+    load: () => import('../pages/inbox.tsx'),
+  },
+  {
     path: '/queue',
     title: 'Queue',
     nav: { label: 'Queue', icon: 'queue', group: 'work', key: 'q', counts: 'queued' },

@@ -9,6 +9,9 @@ export const keys = {
   credentials: ['credentials'],
   incidents: ['incidents'],
   schedules: ['schedules'],
+  costs: ['costs'],
+  budgets: ['budgets'],
+  morning: ['morning'],
   people: ['people'],
   invites: ['invites'],
   apiKeys: ['api-keys'],
@@ -41,7 +44,8 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
   const own = event.execution_id === null ? [] : [keys.execution(event.execution_id)];
   switch (event.type) {
     case 'execution.queued':
-      return [keys.queued, keys.runLists, keys.limits, keys.agents, ...own];
+      // It may be a tick: its schedule is due at another time now.
+      return [keys.queued, keys.runLists, keys.limits, keys.agents, keys.schedules, ...own];
     // A claim is also a sign of life of a runner.
     case 'execution.claimed':
     case 'execution.requeued':
@@ -55,7 +59,19 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
   switch (event.type.split('.', 1)[0]) {
     case 'execution':
       // Also what was said in a chat, and how its agent stands.
-      return [keys.running, keys.queued, keys.ended, keys.runLists, keys.limits, keys.agents, keys.ofAgents, ...own];
+      return [
+        keys.running,
+        keys.queued,
+        keys.ended,
+        keys.runLists,
+        keys.limits,
+        keys.agents,
+        keys.ofAgents,
+        keys.schedules,
+        keys.costs,
+        keys.budgets,
+        ...own,
+      ];
     // A run that is open on the screen waits for another reason now.
     case 'agent':
       return [keys.agents, keys.limits, keys.queued, keys.runLists, keys.open, keys.ofAgents];
@@ -68,6 +84,8 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
       return [keys.operator, keys.health];
     case 'incident':
       return [keys.incidents, keys.queued, keys.limits, keys.open];
+    case 'budget':
+      return [keys.budgets, keys.queued, keys.limits];
     case 'schedule':
       return [keys.schedules];
     case 'credential':

@@ -20,7 +20,7 @@ import { useOperatorItems } from './data.ts';
 /** Whole: it is what a person decides by. */
 const asked = (item: OperatorItemBody): string => item.evidence.map((text) => text.slice(0, 10_000)).join('\n');
 
-const Item = ({ item }: { item: OperatorItemBody }) => {
+export const OperatorItem = ({ item }: { item: OperatorItemBody }) => {
   const queries = useQueryClient();
   const mayEdit = useMayEdit();
   const alert = item.kind === 'alert';
@@ -75,7 +75,7 @@ export const OperatorItems = () => {
     <Section title="Needs you" count={items.data === undefined ? undefined : rows.length} error={items.error}>
       <ul>
         {(all ? rows : rows.slice(0, shownAtFirst)).map((item) => (
-          <Item key={item.id} item={item} />
+          <OperatorItem key={item.id} item={item} />
         ))}
       </ul>
       {!all && rows.length > shownAtFirst && (
