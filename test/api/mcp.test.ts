@@ -62,6 +62,7 @@ describe('tools', () => {
       'cancel_execution',
       'chat_with_agent',
       'create_agent',
+      'create_schedule',
       'delete_agent',
       'fan_out',
       'get_agent',
@@ -71,6 +72,7 @@ describe('tools', () => {
       'get_fan_out_result',
       'list_agents',
       'list_recent_executions',
+      'list_schedules',
       'start_agent',
       'stop_agent',
     ]);

@@ -19,9 +19,9 @@ export interface CallServer {
   bridge: string;
 }
 
-/** src/mcp/bridge.ts in development, dist/server/mcp-bridge.js beside the bundle. */
+/** src/mcp/bridge.ts in development, dist/server/mcp-bridge.cjs beside the bundle. */
 export const bridgeEntry = (): string =>
-  fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../mcp/bridge.ts' : './mcp-bridge.js', import.meta.url));
+  fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../mcp/bridge.ts' : './mcp-bridge.cjs', import.meta.url));
 
 /** Small heap: it copies lines, and an answer may have a few megabytes. */
 const nodeArgs = ['--max-semi-space-size=1', '--max-old-space-size=64', '--no-warnings'];
