@@ -4,7 +4,7 @@
  */
 import * as http from 'node:http';
 
-export interface Answer {
+interface Answer {
   status: number;
   type: string;
   /** Pieces of text; read to the end or destroyed. */
