@@ -13,6 +13,8 @@ import type { OwnedSentence } from './owned-lines.ts';
 export interface CliTable {
   /** No terminal events at all: exit 0 is the success. */
   plain: boolean;
+  /** A recorded plain answer with exit 0 may be its text mode. Our own runs ask for events: there it is no success (R33). */
+  textAnswers: boolean;
   /** The terminal event for the prompt says success. */
   succeeded(stream: StreamFacts): boolean;
   /** The terminal event says failure. */
@@ -32,6 +34,7 @@ const none = () => null;
 
 const claude: CliTable = {
   plain: false,
+  textAnswers: true,
   succeeded: (s) => s.result !== null && claudeSucceeded(s.result),
   terminal: claudeTerminal,
   pending: claudePending,
@@ -44,6 +47,7 @@ const claude: CliTable = {
 
 const codex: CliTable = {
   plain: false,
+  textAnswers: false,
   succeeded: (s) => s.result?.type === 'turn.completed',
   terminal: codexTerminal,
   pending: codexPending,
@@ -55,6 +59,7 @@ const codex: CliTable = {
 
 const gemini: CliTable = {
   plain: false,
+  textAnswers: false,
   succeeded: (s) => s.result?.type === 'result' && s.result.status === 'success',
   terminal: geminiTerminal,
   pending: none,
@@ -66,6 +71,7 @@ const gemini: CliTable = {
 
 const plain: CliTable = {
   plain: true,
+  textAnswers: false,
   succeeded: () => false,
   terminal: none,
   pending: none,

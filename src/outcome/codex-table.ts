@@ -108,25 +108,37 @@ const codexSentence = (raw: string, context: Context, tier: 'structured' | 'line
     );
   if (http) return findingOf(statusMeans(Number(http[1]), http[2] ?? '', text), text, context, tier);
   const body = errorBody(text);
-  if (body) return findingOf(bodyMeans(body, 400), text, context, tier);
+  if (body) return findingOf(bodyMeans(body, body.status ?? 400), text, context, tier);
   return null;
 };
 
 interface Body {
   code: string;
   message: string;
+  status: number | null;
 }
 
-/** `{"detail":"..."}`, `{"detail":{"code":..}}`, `{"error":{"code","type","message"}}`. */
-const errorBody = (text: string): Body | null => {
+/** A gateway wraps what it was told, as text, once more: three times is more than any that was seen. */
+const wrapsMost = 3;
+
+/**
+ * `{"detail":"..."}`, `{"detail":{"code":..}}`, `{"error":{"code","type","message"}}`, `{"error":"..."}`, and each of them as the
+ * text of another: the innermost is what the API said. A status beside it counts when the line itself tells none.
+ */
+const errorBody = (text: string, wraps = wrapsMost): Body | null => {
   if (!text.startsWith('{')) return null;
   try {
-    const { detail, error } = JSON.parse(text) as { detail?: unknown; error?: Record<string, unknown> };
-    if (typeof detail === 'string') return { code: '', message: detail };
-    const from = (typeof detail === 'object' && detail !== null ? detail : error) as
-      | Record<string, unknown>
-      | undefined;
-    return from ? { code: String(from.code ?? from.type ?? ''), message: String(from.message ?? '') } : null;
+    const whole = JSON.parse(text) as Record<string, unknown>;
+    const from = whole.detail ?? whole.error;
+    const fields = (typeof from === 'object' && from !== null ? from : { message: from }) as Record<string, unknown>;
+    if (from === undefined || from === null) return null;
+    const message = typeof fields.message === 'string' ? fields.message.trim() : '';
+    const status = [whole.status, fields.status, fields.code].find((s) => typeof s === 'number' && s >= 400 && s < 600);
+    const said =
+      [fields.code, fields.type].find((c) => typeof c === 'string' && c in codes) ?? fields.code ?? fields.type;
+    const outer = { code: String(said ?? ''), message, status: (status as number | undefined) ?? null };
+    const inner = wraps > 0 ? errorBody(message, wraps - 1) : null;
+    return inner === null ? outer : { ...inner, code: inner.code || outer.code, status: inner.status ?? outer.status };
   } catch {
     return null;
   }

@@ -102,7 +102,7 @@ const findings = (facts: Facts, ending: Ending, table: CliTable, context: Contex
     exitMatters ? exitFinding(table, ending.exitCode!, facts, context) : null,
     textMatters ? lineOf(table, facts, context) : null,
     ending.exitCode === 0 && !ended ? soleSentence(table, facts, context) : null,
-    ending.exitCode === 0 && !ended && stream.text_mode && stream.response !== null && saysSomething(facts)
+    ending.exitCode === 0 && !ended && table.textAnswers && stream.text_mode && saysSomething(facts)
       ? success(facts, 'exit 0 with an answer in plain output', 'likely')
       : null,
   ];
@@ -172,7 +172,8 @@ const lineOf = (table: CliTable, facts: Facts, context: Context): Finding | null
 /** Exit 0: only when one owned sentence is all that was said (odpf#145: old builds exited 0 on API errors). */
 const soleSentence = (table: CliTable, facts: Facts, context: Context): Finding | null => {
   const said = spokenLines(facts.stream).filter((l) => l.stream === 'stdout');
-  return said.length === 1 && !said[0]!.model_output_after ? table.line(said[0]!.text.trim(), context) : null;
+  if (said.length !== 1 || facts.stream.model_spoke || facts.stream.open_tool !== null) return null;
+  return table.line(said[0]!.text.trim(), context);
 };
 
 /** `(note of whoever collected it) sentence`: the line is not whole, so it names a cause and decides nothing else. */

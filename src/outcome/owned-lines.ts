@@ -3,7 +3,8 @@
  * searched for inside a line, because "oom" is in "room" and 403 in a timestamp. Which rows hold for a CLI is in its table.
  *
  * A sentence that may move an agent to another credential must stand first or last in what its stream said: CLIs print one
- * such sentence and stop, while a sentence in the middle of a text is a quotation.
+ * such sentence and stop, while a sentence in the middle of a text is a quotation. Nor may anybody else have been able to say
+ * it: a tool that still runs, a hook or an MCP server writes to the same stderr.
  */
 import type { Cause } from '../contract/causes.ts';
 import type { PlainLine, StreamFacts } from '../contract/facts.ts';
@@ -52,6 +53,13 @@ export const spokenLines = (stream: StreamFacts): PlainLine[] =>
   stream.lines.filter((l) => !noise.some((n) => n.test(l.text)));
 
 /**
+ * Only the CLI can have said this line. An open tool may write to both streams. Once the model has spoken in events, the CLI tells
+ * of a refusal in an event of its own, while stderr has the words of whatever was started meanwhile.
+ */
+const isCliAlone = (stream: StreamFacts, { stream: name }: Pick<PlainLine, 'stream'>): boolean =>
+  stream.open_tool === null && (name === 'stdout' || !stream.model_spoke);
+
+/**
  * The finding of the line that decides: of each stream the last line, then the first, then the others, stdout before stderr.
  * `read` returns the finding of one line.
  */
@@ -63,7 +71,8 @@ export const lineFinding = (stream: StreamFacts, read: (line: string) => Finding
     for (const line of [...edges, ...lines.slice(1, -1)]) {
       if (line.model_output_after) continue;
       const found = read(line.text.trim());
-      if (found !== null && (found.switches !== true || edges.includes(line))) return found;
+      if (found === null) continue;
+      if (found.switches !== true || (edges.includes(line) && isCliAlone(stream, line))) return found;
     }
   }
   return null;
