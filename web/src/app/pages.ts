@@ -53,6 +53,12 @@ export const pages: readonly PageEntry[] = [
     load: () => import('../pages/execution.tsx'),
   },
   {
+    path: '/schedules',
+    title: 'Schedules',
+    nav: { label: 'Schedules', icon: 'schedules', group: 'work', key: 't' },
+    load: () => import('../pages/schedules.tsx'),
+  },
+  {
     path: '/settings',
     title: 'Settings',
     nav: { label: 'Settings', icon: 'settings', group: 'set-up', key: 's' },
