@@ -59,6 +59,18 @@ export const pages: readonly PageEntry[] = [
     load: () => import('../pages/schedules.tsx'),
   },
   {
+    path: '/costs',
+    title: 'Costs',
+    nav: { label: 'Costs', icon: 'costs', group: 'work', key: 'm' },
+    load: () => import('../pages/costs.tsx'),
+  },
+  {
+    path: '/credentials',
+    title: 'Credentials',
+    nav: { label: 'Credentials', icon: 'credentials', group: 'set-up', key: 'c' },
+    load: () => import('../pages/credentials.tsx'),
+  },
+  {
     path: '/settings',
     title: 'Settings',
     nav: { label: 'Settings', icon: 'settings', group: 'set-up', key: 's' },
