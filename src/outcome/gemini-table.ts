@@ -163,6 +163,8 @@ const reportMeans = (stream: StreamFacts): Finding | null => {
     status === '400' && critical && !stream.model_spoke
       ? { match: any, cause: 'auth_failed', switches: true }
       : { match: any, ...byStatus(Number(status), true) };
+  // Without its reason a 403 is an account that was suspended, or a project where the API is not switched on.
+  if (status === '403') row.switches = null;
   return findingOf(row, `API error report with status ${status}`, { now: null, zone: 'UTC' });
 };
 
@@ -204,6 +206,9 @@ export const geminiLine = (line: string, context: Context): Finding | null => {
 
 export const geminiReport = reportMeans;
 
+/** What the reader lets the CLI wait for; beyond it the run is stopped, and the limit is the end of it. */
+const waitsItselfMs = 600_000;
+
 /**
  * `Attempt 3 failed: <words>. Retrying after 5951ms...`, `Attempt 1 failed with status 503. Retrying with backoff... <error>`.
  * They go on past any deadline and explain a silence, not an end. What the API answered stands in them.
@@ -220,7 +225,11 @@ export const geminiRetrying = (stream: StreamFacts, context: Context): Finding |
   const said = after ?? words ?? '';
   const row = apiError(said) ?? (status === undefined ? null : { match: any, ...byStatus(Number(status), false) });
   const known = row !== null && row.cause !== 'unknown' ? row : { match: any, cause: 'rate_limited' as const };
-  return { ...findingOf(known, said, context), why: `it was retrying when it ended: "${retry.text.slice(0, 200)}"` };
+  const found = findingOf(known, said, context);
+  // Seen: "You have exhausted your capacity" with a reset in seconds. What it means to wait out itself is no end of a plan.
+  const waitMs = Number(/\. Retrying after (\d+)ms\.\.\.$/.exec(retry.text)?.[1] ?? 0);
+  if (waitMs > 0 && waitMs <= waitsItselfMs && found.cause === 'usage_limit') found.switches = null;
+  return { ...found, why: `it was retrying when it ended: "${retry.text.slice(0, 200)}"` };
 };
 
 /** The CLI's own exit codes. HTTP statuses come modulo 256, and alone they prove no login: 144 is any HTTP 400. */
