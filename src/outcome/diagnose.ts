@@ -142,8 +142,12 @@ const intent = (facts: Facts): Finding | null => {
 };
 
 /** Evidence that a code shared by many causes needs: a report over several lines, or a sentence of this CLI. */
-const specific = (table: CliTable, facts: Facts, context: Context): Finding | null =>
-  table.report(facts.stream) ?? lineFinding(facts.stream, (line) => table.line(line, context));
+const specific = (table: CliTable, facts: Facts, context: Context): Finding | null => {
+  const report = table.report(facts.stream);
+  // While a tool runs, the report may be that of a CLI which the tool itself has started.
+  if (report?.switches === true && facts.stream.open_tool !== null) report.switches = null;
+  return report ?? lineFinding(facts.stream, (line) => table.line(line, context));
+};
 
 const exitFinding = (table: CliTable, code: number, facts: Facts, context: Context): Finding | null => {
   const own = table.exits[code];

@@ -63,6 +63,15 @@ describe.each(clis)('a sentence that $cli owns', ({ cli, sentence, began, spoke,
   });
 });
 
+describe('the report of a CLI that a tool has started', () => {
+  const report = "An unexpected critical error occurred:[object Object]\n  reason: 'API_KEY_INVALID',\n  status: 400,";
+  it(verifies('R36')('names a cause, and leaves the credential of the run alone'), () => {
+    const [, , { began, open }] = clis;
+    expect(judged('gemini', 1, began, report)).toMatchObject({ cause: 'auth_failed', switch_credential: true });
+    expect(judged('gemini', 1, `${began}\n${open}`, report).switch_credential).toBeNull();
+  });
+});
+
 describe('a plain answer with exit 0', () => {
   it(verifies('R33')('is no success of a CLI that speaks in events: another program may have its name'), () => {
     for (const cli of ['codex', 'gemini'] as const)
