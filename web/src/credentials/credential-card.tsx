@@ -33,7 +33,9 @@ const State = ({ of }: { of: CredentialBody }) => {
       <span aria-hidden="true">
         <Mark status={mark} />
       </span>
-      <b className={of.state === 'rejected' ? 'text-bad' : of.state === 'limited' ? 'text-wait' : undefined}>{words}</b>
+      <b className={of.state === 'rejected' ? 'text-bad' : of.state === 'limited' ? 'text-wait' : undefined}>
+        {of.state === 'unknown' && of.last_used_at !== null ? 'nothing known yet' : words}
+      </b>
       {of.state === 'rejected' && until === null && <span className="muted">until it has a new secret</span>}
       {until !== null && of.state !== 'ok' && (
         <time className="muted" dateTime={of.until ?? undefined} title={exactTime(until, zone)}>
