@@ -69,9 +69,11 @@ export const CostChart = ({ days }: { days: CostLine[] }) => {
     const root = place.current;
     if (root === null || days.length === 0) return;
     const at = days.map((_d, n) => n);
-    const billed = days.map((d) => d.billed_usd);
-    const withNotional = days.map((d) => d.billed_usd + d.notional_usd);
-    const all = days.map((d) => d.billed_usd + d.notional_usd + d.unknown_usd);
+    // A day without cost has no bar, not one of no height.
+    const bar = (usd: number) => (usd > 0 ? usd : null);
+    const billed = days.map((d) => bar(d.billed_usd));
+    const withNotional = days.map((d) => bar(d.billed_usd + d.notional_usd));
+    const all = days.map((d) => bar(d.billed_usd + d.notional_usd + d.unknown_usd));
     const ink = colour('--color-ink-3');
     const line = colour('--color-line');
     const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
