@@ -124,7 +124,8 @@ describe('the gate', () => {
     let asked = 0;
     for (const [path, methods] of Object.entries(paths))
       for (const method of Object.keys(methods).filter((m) => m !== 'get')) {
-        if (path === '/token' || path === '/api/token' || path.startsWith('/api/runner/')) continue;
+        // A webhook takes what its sender sends; runners have bodies of their own.
+        if (/^\/(api\/)?token$|^\/api\/(runner|webhooks)\//.test(path)) continue;
         const answer = await bare(fleet, method.toUpperCase(), path.replaceAll(/\{[^}]+\}/g, 'x'), {
           payload: 'name=a&message=b&password=long-enough&confirm_password=long-enough',
           headers: { authorization: `Bearer ${fleet.owner}`, 'content-type': 'application/x-www-form-urlencoded' },

@@ -78,14 +78,14 @@ describe('Codex, for real', () => {
     async (t) => {
       const [runner] = (await fleet.drover.api('GET', '/api/runners')).body;
       if (runner.cgroup === 'none') return t.skip('no cgroup can be had here');
-      await fleet.agent('small', { resources: { memory: '48m' } });
+      await fleet.agent('small', { resources: { memory: '20m' } });
       const { status, row } = await fleet.task('small', 'Go. [[mode:ok]]');
       expect(row, JSON.stringify(row.verdict)).toMatchObject({ status: 'failed', cause: 'oom_killed' });
       expect(status).toBe(504);
       const items = (await fleet.drover.api('GET', '/api/operator-queue')).body;
       const own = items.filter((i: { agent_name: string }) => i.agent_name === 'small');
       expect(own).toHaveLength(1);
-      expect(JSON.stringify(own)).toMatch(/48 MiB/);
+      expect(JSON.stringify(own)).toMatch(/20 MiB/);
       expect(JSON.stringify(own)).toMatch(/resources\.memory/);
     },
   );

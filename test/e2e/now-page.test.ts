@@ -321,7 +321,11 @@ describe.skipIf(noChromium)(title, () => {
     const panel = page.getByRole('main');
     await panel.getByText('hello there', { exact: true }).waitFor();
     expect((await fleet.api('GET', '/api/agents/my-echo')).body.command).toEqual(['sh', '-c', 'cat; echo ok']);
-    const { executions } = (await fleet.api('GET', '/api/executions')).body;
+    // The words stand on the page before the server has them.
+    const executions = await fleet.until(
+      async () => (await fleet.api('GET', '/api/executions')).body.executions as object[],
+      (rows) => rows.length > 0,
+    );
     expect(executions).toMatchObject([{ agent_name: 'my-echo', message: 'hello there', triggered_by: 'manual' }]);
   });
 

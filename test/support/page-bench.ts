@@ -17,12 +17,19 @@ export const noChromium = !existsSync(chromiumPath);
 export const buildPage = async (): Promise<{ dir: string; remove: () => void }> => {
   const dir = mkdtempSync(join(tmpdir(), 'drover-page-'));
   const web = resolve('web');
-  await build({
-    root: web,
-    configFile: join(web, 'vite.config.ts'),
-    logLevel: 'error',
-    build: { outDir: dir, emptyOutDir: true },
-  });
+  // vitest says `test`, and a page built under that name carries React's development build.
+  const before = process.env.NODE_ENV;
+  process.env.NODE_ENV = 'production';
+  try {
+    await build({
+      root: web,
+      configFile: join(web, 'vite.config.ts'),
+      logLevel: 'error',
+      build: { outDir: dir, emptyOutDir: true },
+    });
+  } finally {
+    process.env.NODE_ENV = before;
+  }
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 };
 

@@ -82,6 +82,7 @@ describe('a worktree', () => {
         insertions: 2,
         deletions: 1,
         keep_error: null,
+        diff: { text: expect.stringContaining('3 files changed, 2 insertions(+), 1 deletion(-)'), truncated: false },
       });
       expect(bench.show(ref(), 'new/file')).toBe('n');
       expect(() => bench.show(ref(), 'secret')).toThrow();
