@@ -75,13 +75,13 @@ it(verifies('R45')('is shown by no answer, no event and no audit, nor is the one
 });
 
 it('has to be the file of a login, and says which one when it is not', async () => {
-  for (const token of [
-    'sk-proj-something',
-    '{"OPENAI_API_KEY":"sk-x","tokens":null}',
-    '{"tokens":{"access_token":"a"}}',
-  ]) {
+  for (const [token, word] of [
+    ['sk-proj-something', 'looks like openai_api_key'],
+    ['{"OPENAI_API_KEY":"sk-x","tokens":null}', '~/.codex/auth.json'],
+    ['{"tokens":{"access_token":"a"}}', '~/.codex/auth.json'],
+  ] as const) {
     const made = await fleet.api('POST', '/api/subscriptions', { name: 'other', kind: 'codex_login', token });
     expect(made.status).toBe(422);
-    expect(made.body.detail).toContain('~/.codex/auth.json');
+    expect(made.body.detail).toContain(word);
   }
 });
