@@ -21,9 +21,26 @@ it('a month ends with the year, too', () => {
   expect(startOf('America/New_York', 'month', at('2026-11-30T00:00:00Z'))).toBe(at('2026-11-01T04:00:00Z'));
 });
 
-it('a local time that summer time leaves out is near the change, and a name that is no zone is none', () => {
-  expect(Math.abs(msOf('Europe/Berlin', 2026, 3, 29, 2, 30) - at('2026-03-29T01:00:00Z'))).toBeLessThanOrEqual(
-    3_600_000,
-  );
+it(
+  verifies('R41')('a day begins at its first moment and ends with the next one, where clocks change at midnight too'),
+  () => {
+    // 6 September has no 00:00, it begins at 01:00; 1 November has 00:00 twice.
+    for (const [zone, day, first] of [
+      ['America/Santiago', '2026-09-06', '2026-09-06T04:00:00Z'],
+      ['America/Havana', '2026-11-01', '2026-11-01T04:00:00Z'],
+    ] as const) {
+      expect(startOf(zone, 'day', at(`${day}T15:00:00Z`))).toBe(at(first));
+      expect(endOf(zone, 'day', at(first) - 1)).toBe(at(first));
+      expect([dayOf(zone, at(first) - 1) < day, dayOf(zone, at(first))]).toEqual([true, day]);
+    }
+  },
+);
+
+it('a local time that a change leaves out is later by the change, one that comes twice is the first of the two', () => {
+  expect(msOf('Europe/Berlin', 2026, 3, 29, 2, 30)).toBe(at('2026-03-29T01:30:00Z'));
+  expect(msOf('Europe/Berlin', 2026, 10, 25, 2, 30)).toBe(at('2026-10-25T00:30:00Z'));
+});
+
+it('a name that is no zone is none', () => {
   expect([isZone('Europe/Berlin'), isZone('UTC'), isZone('Mars/Base')]).toEqual([true, true, false]);
 });

@@ -49,15 +49,22 @@ export const isZone = (zone: string): boolean => {
   }
 };
 
-/** ms UTC of a local time. One that a change to summer time leaves out is the moment of the change. */
+/** Farther than any zone is from UTC: the offset before and after a change that is near. */
+const asideMs = 86_400_000;
+
+/**
+ * ms UTC of a local time. One that comes twice is the first of the two; one that a change leaves out is as much later as the
+ * change leaves out. So midnight is the first moment of its day where clocks change at midnight, too (Santiago, Havana).
+ */
 export const msOf = (zone: string, year: number, month: number, day: number, hour = 0, minute = 0): number => {
   const wanted = Date.UTC(year, month - 1, day, hour, minute);
   const off = (ms: number) => {
     const l = localOf(zone, ms);
     return Date.UTC(l.year, l.month - 1, l.day, l.hour, l.minute, l.second) - Math.floor(ms / 1000) * 1000;
   };
-  const guess = wanted - off(wanted);
-  return wanted - off(guess);
+  const before = wanted - off(wanted - asideMs);
+  const after = wanted - off(wanted + asideMs);
+  return before + off(before) !== wanted && after + off(after) === wanted ? after : before;
 };
 
 const two = (n: number): string => String(n).padStart(2, '0');
