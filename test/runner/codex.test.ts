@@ -245,6 +245,8 @@ describe('a stop', () => {
     const claim = bench.claim(asked('[[mode:bash command="touch running; sleep 300"]]'));
     bench.server.give(claim);
     await until(() => expect(existsSync(join(bench.workspace, 'running'))).toBe(true));
+    // The command may have begun before the CLI says so.
+    await until(() => expect(JSON.stringify(bench.server.log(claim.attempt))).toContain('command_execution'));
     process.kill(await leaderOf(claim), 'SIGKILL');
     const facts = await bench.facts(claim);
     expect(facts.signal).toBe('SIGKILL');
