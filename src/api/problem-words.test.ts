@@ -13,6 +13,7 @@ describe('what is wrong with a field', () => {
     [z.string(), undefined, 'is missing'],
     [z.string(), 5, 'must be a text, not a number'],
     [z.number(), 'x', 'must be a number, not a text'],
+    [z.coerce.number(), 'abc', 'must be a number'],
     [z.number().int(), 1.5, 'must be a whole number, not a number'],
     [z.boolean(), null, 'must be true or false, not null'],
     [z.array(z.string()), {}, 'must be a list, not an object'],

@@ -8,7 +8,10 @@ import type { z } from 'zod';
 export const problemInWords = (issue: z.core.$ZodRawIssue): string | null => {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is missing' : `must be ${kind(issue.expected)}, not ${kindOf(issue.input)}`;
+      if (issue.input === undefined) return 'is missing';
+      // A text of the query that is no number: what was sent is gone by now, and "not a number" would be read as its opposite.
+      if (Number.isNaN(issue.input)) return `must be ${kind(issue.expected)}`;
+      return `must be ${kind(issue.expected)}, not ${kindOf(issue.input)}`;
     case 'too_small':
       return tooSmall(issue.origin, Number(issue.minimum), issue.inclusive !== false);
     case 'too_big':

@@ -107,3 +107,35 @@ it('a manifest is applied from stdin, shown as a plan first, and exported', asyn
   expect([bad.code, bad.err]).toEqual([2, expect.stringContaining('line 3')]);
   expect((await drover(['apply', '/no/such/file'])).code).toBe(2);
 });
+
+it(
+  verifies('R43')('a paused agent says what becomes of new work, and a refusal says the command that lets it in'),
+  async () => {
+    const paused = await drover(['pause', '--agent', 'writer']);
+    expect(paused.out).toBe(
+      'Agent writer takes no new work; what runs goes on, what waits is kept. To go on: drover resume --agent writer.\n',
+    );
+    const refused = await drover(['run', 'writer', 'hello']);
+    expect([refused.code, refused.err]).toEqual([7, expect.stringContaining('drover agent start NAME')]);
+    expect(refused.err).not.toContain('Start the agent.');
+  },
+);
+
+it('what is not found says where its names stand, items of the inbox too', async () => {
+  const missing = await drover(['inbox', 'ack', 'nope']);
+  expect([missing.code, missing.err]).toEqual([9, expect.stringContaining('drover inbox')]);
+});
+
+it('a password before the first sign-in says where the first one is set', async () => {
+  const early = await drover(['password'], { stdin: 'long enough' });
+  expect([early.code, early.err]).toEqual([4, expect.stringContaining('Open the page')]);
+});
+
+it.each([
+  ['costs', '--from'],
+  ['costs', '--to'],
+  ['morning', '--since'],
+])('%s names the flag whose time cannot be read: %s', async (command, flag) => {
+  const wrong = await drover([command, flag, 'yesterday']);
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining(`${flag} needs 24h, 7d, or a date`)]);
+});

@@ -29,8 +29,8 @@ export const costs = async (context: Context, options: Asked): Promise<ExitName>
   const { api } = context.connection();
   const query = {
     group_by: groups.join(','),
-    from: options.from === undefined ? null : sinceOf(options.from, context.now()),
-    to: options.to === undefined ? null : sinceOf(options.to, context.now()),
+    from: options.from === undefined ? null : sinceOf(options.from, context.now(), '--from'),
+    to: options.to === undefined ? null : sinceOf(options.to, context.now(), '--to'),
   };
   if (options.csv) {
     terminal.out(await api.costsCsv(query));

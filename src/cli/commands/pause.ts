@@ -54,7 +54,7 @@ const holdBack = async (context: Context, options: Which): Promise<ExitName> => 
     return said(
       context,
       await api.stopAgent(options.agent),
-      `Agent ${options.agent} starts nothing new; what runs goes on.`,
+      `Agent ${options.agent} takes no new work; what runs goes on, what waits is kept. To go on: drover resume --agent ${options.agent}.`,
     );
   return said(context, await api.pause(), 'The fleet starts nothing new; what runs goes on. To go on: drover resume.');
 };

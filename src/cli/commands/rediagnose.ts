@@ -29,13 +29,13 @@ interface Page {
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `24h`, `7d`, or a date or time. */
-export const sinceOf = (given: string, now: number): string => {
+/** `24h`, `7d`, or a date or time. `flag`: what the person typed, for the refusal. */
+export const sinceOf = (given: string, now: number, flag = '--since'): string => {
   const back = /^(\d{1,6})([mhd])$/.exec(given);
   if (back) return new Date(now - Number(back[1]) * units[back[2] as keyof typeof units]).toISOString();
   const at = /^\d{4}-\d{2}-\d{2}/.test(given) ? Date.parse(given) : Number.NaN;
   if (Number.isNaN(at))
-    throw usage(`--since needs 24h, 7d, or a date such as 2026-11-30, not ${JSON.stringify(given)}.`);
+    throw usage(`${flag} needs 24h, 7d, or a date such as 2026-11-30, not ${JSON.stringify(given)}.`);
   return new Date(at).toISOString();
 };
 

@@ -115,10 +115,14 @@ const tooDeep = (depth: number, max_depth: number): Refusal =>
   });
 
 const overBacklog = (agent: string, queue_length: number, max_backlog_depth: number): Refusal =>
-  refuse('backlog_full', `The backlog of ${agent} is full: ${queue_length} executions wait.`, {
-    retryAfterMs: 5_000,
-    details: { queue_length, max_backlog_depth },
-  });
+  refuse(
+    'backlog_full',
+    `The backlog of ${agent} is full: ${queue_length} ${queue_length === 1 ? 'execution waits' : 'executions wait'}.`,
+    {
+      retryAfterMs: 5_000,
+      details: { queue_length, max_backlog_depth },
+    },
+  );
 
 export const enqueue: WriteVerb<'enqueue'> = async (tx, args) => {
   const { caller, open_call: call_id, tick } = args;
