@@ -234,3 +234,7 @@ export const causes = {
 
 export type Cause = keyof typeof causes;
 export const causeNames = Object.keys(causes) as [Cause, ...Cause[]];
+
+/** A title inside a sentence: its first letter is small, but what begins with a name in capitals (TLS) keeps it. */
+export const inSentence = (title: string): string =>
+  title.charAt(1) === title.charAt(1).toLowerCase() ? title.charAt(0).toLowerCase() + title.slice(1) : title;

@@ -1,4 +1,5 @@
 /** The morning report in sentences, for the command line and for chats. Says nothing that the numbers do not. Pure. */
+import { inSentence } from '../contract/causes.ts';
 import type { MorningReport } from '../contract/morning.ts';
 
 const many = (n: number, one: string, more = `${one}s`): string => `${n} ${n === 1 ? one : more}`;
@@ -8,7 +9,7 @@ const time = (iso: string, timezone: string): string =>
 
 export const morningText = (r: Omit<MorningReport, 'text'>): string => {
   const { happened: h, saved: s, cost: c } = r;
-  const failed = h.by_cause.map((b) => `${b.count} × ${b.title.toLowerCase()}`).join(', ');
+  const failed = h.by_cause.map((b) => `${b.count} × ${inSentence(b.title)}`).join(', ');
   const lines = [
     `The night to ${r.day}, since ${time(r.from, r.timezone)} (${r.timezone})`,
     '',

@@ -3,7 +3,7 @@
  * time. What a failure, a success and a probe are is decided outside (`outcome/weather.ts`); here rows are counted. One row per
  * incident, one operator item, told at the edges; it closes itself.
  */
-import { type Cause, causes } from '../../contract/causes.ts';
+import { type Cause, causes, inSentence } from '../../contract/causes.ts';
 import { type WeatherFamily, weatherLimits } from '../../contract/weather.ts';
 import { hashedBackoff } from '../../kernel/backoff.ts';
 import { derivedId } from '../../kernel/ids.ts';
@@ -153,7 +153,7 @@ const begin = async (tx: Tx, f: Failed): Promise<Incidents | null> => {
       kind: 'alert',
       dedup_key: itemKey(id),
       priority: 'high',
-      title: `${f.provider}: ${causes[f.cause].title.toLowerCase()}, for ${agents.length} agents`,
+      title: `${f.provider}: ${inSentence(causes[f.cause].title)}, for ${agents.length} agents`,
       evidence: [
         f.evidence,
         `Failed the same way with no success between: ${agents.join(', ')}.`,
