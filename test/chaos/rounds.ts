@@ -4,13 +4,11 @@
  * ended once, with a cause that the agents' own journal bears out; at no time did more processes live than the caps allow; and
  * nothing is left: no process, no cgroup.
  */
-import { existsSync, readdirSync, truncateSync } from 'node:fs';
+import { existsSync, truncateSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { homeHash } from '../../src/kernel/home-sockets.ts';
-import { findCgroupPlace } from '../../src/runner/launchers/cgroup-place.ts';
-import { readText } from '../../src/runner/launchers/proc.ts';
 import { chanceOf } from '../sim/chance.ts';
 import { type Installation, install } from '../support/installation.ts';
+import { leavesUnder, placeOf } from '../support/leaves.ts';
 import { lives, readJournal } from './journal.ts';
 import { type Ended, untrue } from './truth.ts';
 
@@ -181,28 +179,11 @@ const kill = async (drover: Installation, part: Part, journal: string, shot: Set
 const leftOvers = async (drover: Installation): Promise<string[]> => {
   const look = async () => {
     const processes = [...drover.pids('agent.sh'), ...drover.pids('sleep')].map((pid) => `process ${pid} is left`);
-    return [...processes, ...cgroupsOf(drover.home).map((dir) => `cgroup ${dir} is left`)];
+    return [...processes, ...leavesUnder(placeOf(), drover.home).map((dir) => `cgroup ${dir} is left`)];
   };
   for (let tries = 0; tries < 80; tries++) {
     if ((await look()).length === 0) return [];
     await new Promise((r) => setTimeout(r, 250));
   }
   return look();
-};
-
-const cgroupsOf = (home: string): string[] => {
-  const place = findCgroupPlace(readText('/proc/self/cgroup') ?? '');
-  if (place === null) return [];
-  const prefix = `drover-${homeHash(home).slice(0, 8)}-`;
-  const bases = [place.base, ...(place.kind === 'v1' && place.cpu !== null ? [place.cpu] : [])];
-  return bases.flatMap((base) =>
-    readdirSync(base)
-      .filter((d) => d.startsWith(prefix))
-      .map(
-        (d) =>
-          `${join(base, d)} (${readText(join(base, d, 'cgroup.procs'))
-            ?.trim()
-            .replaceAll('\n', ' ')})`,
-      ),
-  );
 };

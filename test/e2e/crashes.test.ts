@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Installation, install } from '../support/installation.ts';
+import { leavesUnder, placeOf } from '../support/leaves.ts';
 import { verifies } from '../support/verifies.ts';
 
 let drover: Installation;
@@ -89,11 +90,13 @@ describe('kill -9', () => {
     expect(await attemptOf(run.id)).toMatchObject([{ number: 1, exit_code: 7 }]);
   });
 
-  it('a stop with nothing running leaves no process behind', async () => {
+  it('a stop with nothing running leaves no process behind, and no cgroup', async () => {
     const run = await gated();
     run.release();
     await drover.ended(run.id);
     expect(drover.pids('/holder.js')).toHaveLength(1);
+    const place = placeOf(drover.pids('/holder.js')[0]);
+    expect(leavesUnder(place, drover.home)).toEqual([]);
     expect(await drover.stop()).toBe(0);
     await drover.until(
       'all are gone',

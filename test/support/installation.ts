@@ -1,6 +1,7 @@
 /**
  * A whole installation as a user has it: the bundle started as `npm start` does, on a free port, with a DROVER_HOME of its
- * own, driven by HTTP. `end` stops it and every process that carries this DROVER_HOME, found by its environment.
+ * own, driven by HTTP. `end` stops it and every process that carries this DROVER_HOME, found by its environment, takes their
+ * cgroups away, and fails when one of them stays.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programEnv, serverArgs } from '../../src/kernel/programs.ts';
+import { placeOf, removeLeaves } from './leaves.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
 export const node = join(root, 'node_modules', '.bin', 'node');
@@ -151,6 +153,7 @@ export const install = async (env: Record<string, string> = {}): Promise<Install
         .map(Number),
     async end() {
       await it.stop();
+      const place = placeOf(it.pids('/holder.js')[0]);
       for (let left = it.pids(''); left.length > 0; left = it.pids(''))
         for (const pid of left)
           try {
@@ -158,6 +161,8 @@ export const install = async (env: Record<string, string> = {}): Promise<Install
           } catch {
             // It ended by itself.
           }
+      const leaves = await removeLeaves(place, home);
+      if (leaves.length > 0) throw new Error(`cgroups stay after the end: ${leaves.join(', ')}`);
       rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
