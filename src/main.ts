@@ -62,7 +62,7 @@ const start = async (config: Readonly<Config>) => {
   ticker.start();
   const morning = createMorning(deps);
   morning.wake();
-  keepBallast(config.home, createBallast(sqliteFiles(config.home).ballast, log), kernel);
+  keepBallast(createBallast(sqliteFiles(config.home).ballast, log), kernel);
   writeFileSync(join(config.home, 'run', 'server.json'), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   const bundled = import.meta.url.endsWith('.js');
   const runner = startLocalRunner(kernel, {

@@ -1,7 +1,7 @@
 /**
  * The one place where a "no" becomes a response: `{"error": {code, message, retryable, retry_after_ms?, details?}, "detail"}`
  * with the code repeated in X-Drover-Error-Code and its short form in X-Trinity-Error-Code. A Fault is logged here, once;
- * what it says inside never reaches the client.
+ * what it says inside never reaches the client, unless it was written for both.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -66,7 +66,8 @@ export const errorHandler = (log: Log) => (error: FastifyError, request: Fastify
   // The path without its query: a query may hold what a log may not (R45).
   log.error('a request failed', { request: request.id, method: request.method, path: pathOf(request.url), error });
   reply.header('x-request-id', request.id);
-  return presentRefusal(reply, refuse(code, `${errors[code].hint} (request ${request.id})`));
+  const words = error instanceof Fault && error.shown ? error.message : errors[code].hint;
+  return presentRefusal(reply, refuse(code, `${words} (request ${request.id})`));
 };
 
 export const pathOf = (url: string): string => url.split('?', 1)[0]!;

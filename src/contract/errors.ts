@@ -138,9 +138,12 @@ export const isRefusal = (value: unknown): value is Refusal =>
 /** A broken machine or a bug: thrown, and logged once where it is caught. */
 export class Fault extends Error {
   readonly code: ErrorCode;
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+  /** Its message is for whoever asked, too: it says what to do and holds nothing of the inside. */
+  readonly shown: boolean;
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; shown?: boolean } = {}) {
     super(message, options);
     this.name = 'Fault';
     this.code = code;
+    this.shown = options.shown === true;
   }
 }

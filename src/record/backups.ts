@@ -71,6 +71,8 @@ export const makeBackup = async (
       throw new Fault(
         'store_failed',
         `A backup needs up to ${sizeOf(home)} bytes beside the database, and the disk has ${bavail * bsize} free. Delete old ones in ${backupsDir(home)} (drover backup --keep N does so after the next), or free some space.`,
+        // Only owners make backups: they may know where.
+        { shown: true },
       );
     const { files, schema, executions } = await deps.store.backUp(unfinished);
     const manifest: BackupManifest = {

@@ -74,7 +74,7 @@ describe.skipIf(noSmallDisk !== null)(`a full disk${noSmallDisk ? ` (skipped: ${
   beforeEach(() => {
     disk = join(dir, 'disk');
     mkdirSync(disk);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]);
   });
   afterEach(() => {
     execFileSync('umount', [disk]);

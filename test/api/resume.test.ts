@@ -79,6 +79,22 @@ describe('POST /api/executions/ID/resume', () => {
     });
   });
 
+  it(verifies('R31')('of one whose tree could not be kept asks for the tree that it left'), async () => {
+    await fleet.api('POST', '/api/agents/coder/task', { message: 'write it', async_mode: true });
+    const [work] = await fleet.runner.claim(1);
+    await fleet.runner.begin(work!);
+    const workspace = {
+      ...kept('x'),
+      ref: null,
+      commit: null,
+      keep_error: 'No space left. The files are still in /w.',
+    };
+    await fleet.runner.finish(work!, { exit_code: 1, workspace });
+    const answer = await fleet.api('POST', `/api/executions/${work!.execution_id}/resume`);
+    expect(answer.status).toBe(202);
+    expect((await fleet.runner.claim())[0]).toMatchObject({ resume_ref: `refs/drover/${work!.execution_id}/left` });
+  });
+
   it('is refused while it runs, without anything to go on from, and for what is not there', async () => {
     const refused = async (id: string) => (await fleet.api('POST', `/api/executions/${id}/resume`, {})).body.error;
     await fleet.api('POST', '/api/agents/coder/task', { message: 'x', async_mode: true });

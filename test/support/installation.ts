@@ -60,8 +60,10 @@ const cmdlineOf = (pid: string): string => {
   }
 };
 
-export const install = async (env: Record<string, string> = {}): Promise<Installation> => {
-  const home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
+export const install = async (
+  env: Record<string, string> = {},
+  home = mkdtempSync(join(tmpdir(), 'drover-e2e-')),
+): Promise<Installation> => {
   let server: ChildProcess | null = null;
   let printed = '';
   const it: Installation = {

@@ -5,13 +5,14 @@
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import type { Facts } from '../../contract/facts.ts';
+import { keptRef } from '../../contract/kept-ref.ts';
 import { ownTree } from '../launchers/agent-user.ts';
 import { diffOf } from './diff.ts';
 import { actAs, git, longMs } from './git.ts';
 import { rememberRepository } from './prune-refs.ts';
 import { commitOf } from './repository.ts';
 import { snapshot } from './snapshot.ts';
-import { baseRefOf, forget, type Repository, refOf, type Workspace } from './workspace.ts';
+import { baseRefOf, forget, type Repository, type Workspace } from './workspace.ts';
 import { removeWorktree } from './worktree.ts';
 
 export type Kept = NonNullable<Facts['workspace']>;
@@ -46,7 +47,7 @@ export const keptBefore = async (
   attempt: string,
   place: Pick<Kept, 'mode' | 'path'>,
 ): Promise<Kept> => {
-  const ref = refOf(execution, attempt);
+  const ref = keptRef(execution, attempt);
   const commit = repository === null ? null : await commitOf(repository.git_dir, ref);
   if (repository === null || commit === null) return { ...place, ...nothingKept, keep_error: note };
   const base = await commitOf(repository.git_dir, baseRefOf(execution));
@@ -89,7 +90,7 @@ export const keep = async ({ home, workspace, attempt }: KeepAsk): Promise<Kept>
     const parents = before.filter((c): c is string => c !== null);
     const tree = { gitDir, root, prefix: mode === 'worktree' ? '' : repository.prefix, home };
     const { commit, leftOut } = await snapshot(tree, parents, `Kept by Drover\n\nDrover-Execution: ${execution}`);
-    const ref = refOf(execution, attempt);
+    const ref = keptRef(execution, attempt);
     const run = { cwd: gitDir, gitDir, ownerOf: gitDir };
     rememberRepository(home, repository.git_dir);
     await git(['update-ref', ref, commit], run);

@@ -1,18 +1,30 @@
 /**
- * At the start of a runner: workspaces that nobody works in any more (the runner was killed before it kept them and their attempt
- * is not known now). Their trees are kept under refs/drover/EXECUTION/left and only then removed; one that cannot be kept
- * stays and is tried again at the next start. A copy outside of git is never touched.
+ * Workspaces that nobody works in any more and that were not kept at their ending (the disk was full), or whose runner was killed
+ * before it. Their trees are kept under refs/drover/EXECUTION/left and only then removed: at the start of a runner, and when their
+ * work is to go on. One that cannot be kept stays and is tried again. A copy outside of git is never touched.
  */
+import { leftAttempt, leftBy } from '../../contract/kept-ref.ts';
 import { type Kept, keep } from './keep.ts';
 import { findWorkspace, rememberedExecutions } from './workspace.ts';
+
+const keepLeft = async (home: string, execution: string): Promise<Kept | null> => {
+  const workspace = findWorkspace(home, execution);
+  if (workspace === null || (workspace.mode === 'copy' && workspace.repository === null)) return null;
+  return await keep({ home, workspace, attempt: leftAttempt });
+};
+
+/** `ref`: the tree an execution goes on from. */
+export const keepIfLeft = async (home: string, ref: string): Promise<void> => {
+  const execution = leftBy(ref);
+  if (execution !== null) await keepLeft(home, execution);
+};
 
 export const pruneWorkspaces = async (home: string, inUse: ReadonlySet<string>): Promise<Kept[]> => {
   const kept: Kept[] = [];
   for (const execution of rememberedExecutions(home)) {
     if (inUse.has(execution)) continue;
-    const workspace = findWorkspace(home, execution);
-    if (workspace && !(workspace.mode === 'copy' && workspace.repository === null))
-      kept.push(await keep({ home, workspace, attempt: 'left' }));
+    const left = await keepLeft(home, execution);
+    if (left !== null) kept.push(left);
   }
   return kept;
 };

@@ -10,6 +10,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { WorkspaceMode } from '../../contract/agent.ts';
+import { keptRef } from '../../contract/kept-ref.ts';
 import type { ClaimedAgent } from '../../contract/runner-protocol.ts';
 import { readRecord, writeRecord } from '../record-file.ts';
 
@@ -62,9 +63,8 @@ export const places = (home: string) => ({
   defaults: join(home, 'workspaces'),
 });
 
-/** The tree at the end of an attempt, and the one its execution began from: a retry is counted from there, too. */
-export const refOf = (execution: string, attempt: string): string => `refs/drover/${execution}/${attempt}`;
-export const baseRefOf = (execution: string): string => refOf(execution, 'base');
+/** The tree its execution began from: a retry is counted from there, too. */
+export const baseRefOf = (execution: string): string => keptRef(execution, 'base');
 
 const recordFile = (home: string, execution: string) => join(places(home).records, `${execution}.json`);
 

@@ -204,6 +204,25 @@ describe('a worktree', () => {
     expect(stateOf(repo).worktrees!.match(/^worktree /gm)).toHaveLength(1);
   });
 
+  it(
+    verifies('R31')('that could not be kept at its ending is kept when its work goes on, and that begins there'),
+    async () => {
+      makeRepo(repo, { a: '1\n' });
+      const before = stateOf(repo);
+      const w = await bench.made(bench.ask());
+      put(w.cwd, { work: 'w\n' });
+      writeFileSync(join(repo, '.git', 'refs', 'drover'), 'in the way of every ref');
+      expect(await keep({ home, workspace: w, attempt: 'att1' })).toMatchObject({ ref: null });
+      rmSync(join(repo, '.git', 'refs', 'drover'));
+      const next = await bench.made(bench.ask({}, 'exec2', ref('left')));
+      expect(readFileSync(join(next.cwd, 'work'), 'utf8')).toBe('w\n');
+      expect(bench.show(ref('left'), 'work')).toBe('w');
+      expect([existsSync(w.root), findWorkspace(home, 'exec1'), next.note]).toEqual([false, null, null]);
+      await keep({ home, workspace: next, attempt: 'att2' });
+      expect(stateOf(repo)).toEqual(before);
+    },
+  );
+
   it('says where the files are when its tree cannot be kept, and leaves them there', async () => {
     makeRepo(repo, { a: '1\n' });
     const w = await bench.made(bench.ask());

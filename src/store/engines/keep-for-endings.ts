@@ -5,21 +5,16 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { Fault } from '../../contract/errors.ts';
+import { isFull } from './faults.ts';
 import type { groupCommit, WriteOrder } from './group-commit.ts';
 
 type Commit = ReturnType<typeof groupCommit>;
-
-/** SQLITE_FULL. */
-const full = 13;
-const isFull = (error: unknown): boolean => {
-  const code = (error as { errcode?: unknown }).errcode;
-  return typeof code === 'number' && (code & 0xff) === full;
-};
 
 const newWork: readonly string[] = ['enqueue', 'enqueue_fan_out'];
 const refusal = new Fault(
   'store_failed',
   'The disk is full: what is left of it is kept for the endings of what runs. Nothing was stored; free some space.',
+  { shown: true },
 );
 
 export const keepForEndings = (commit: Commit, ballast: string): Commit => {

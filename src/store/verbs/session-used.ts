@@ -3,12 +3,17 @@
  * cost is what the next run's is measured from (R41).
  */
 import type { Facts } from '../../contract/facts.ts';
+import { leftRef } from '../../contract/kept-ref.ts';
 import type { Tx } from '../tx.ts';
 import type { Row } from './execution-row.ts';
 
+/** What could not be kept stands where the run left it, and is kept when it is to go on; but a shared workspace is there anyway. */
+const treeOf = (row: Row, { workspace: w }: Facts): string | null =>
+  w?.ref ?? (w != null && w.mode !== 'shared' && w.keep_error !== null ? leftRef(row.id) : null);
+
 export const sessionUsed = async (tx: Tx, row: Row, facts: Facts, cost_usd: number | null): Promise<void> => {
   const { stream } = facts;
-  const kept = facts.workspace?.ref ?? null;
+  const kept = treeOf(row, facts);
   // A run that neither spoke of a session nor kept a tree left nothing to go on from.
   if (row.session_id === null || (stream.session_id === null && kept === null)) return;
   const { now } = tx.at;
