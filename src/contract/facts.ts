@@ -157,6 +157,8 @@ export const Facts = z.object({
   runner_restarts: z.number().int(),
   pid: z.number().int().nullable(),
   host: text.nullable(),
+  /** `TZ` of the process: clock times that it prints without a zone are in it. Left out by older runners: UTC. */
+  tz: text.nullish(),
   isolation: Isolation.nullable(),
   /** The tree that was kept: ref, commit, and what changed. */
   workspace: z

@@ -4,6 +4,8 @@
  */
 type Period = 'day' | 'month';
 
+/** 28 kB each, and a name may come from a text that a program printed: case and offsets give it no end of spellings. */
+const formatsMost = 100;
 const formats = new Map<string, Intl.DateTimeFormat>();
 const formatOf = (zone: string): Intl.DateTimeFormat => {
   let format = formats.get(zone);
@@ -18,6 +20,7 @@ const formatOf = (zone: string): Intl.DateTimeFormat => {
       minute: '2-digit',
       second: '2-digit',
     });
+    if (formats.size >= formatsMost) formats.clear();
     formats.set(zone, format);
   }
   return format;
@@ -53,10 +56,17 @@ export const isZone = (zone: string): boolean => {
 const asideMs = 86_400_000;
 
 /**
- * ms UTC of a local time. One that comes twice is the first of the two; one that a change leaves out is as much later as the
- * change leaves out. So midnight is the first moment of its day where clocks change at midnight, too (Santiago, Havana).
+ * The moments, ms UTC, at which clocks of the zone show a local time: two when a change makes it come twice, in their order. One
+ * that a change leaves out is as much later as the change leaves out.
  */
-export const msOf = (zone: string, year: number, month: number, day: number, hour = 0, minute = 0): number => {
+export const momentsOf = (
+  zone: string,
+  year: number,
+  month: number,
+  day: number,
+  hour = 0,
+  minute = 0,
+): [number, ...number[]] => {
   const wanted = Date.UTC(year, month - 1, day, hour, minute);
   const off = (ms: number) => {
     const l = localOf(zone, ms);
@@ -64,8 +74,16 @@ export const msOf = (zone: string, year: number, month: number, day: number, hou
   };
   const before = wanted - off(wanted - asideMs);
   const after = wanted - off(wanted + asideMs);
-  return before + off(before) !== wanted && after + off(after) === wanted ? after : before;
+  const [first, ...more] = [...new Set([before, after])].filter((ms) => ms + off(ms) === wanted);
+  return first === undefined ? [before] : [first, ...more];
 };
+
+/** The first of them. So midnight is the first moment of its day where clocks change at midnight, too (Santiago, Havana). */
+export const msOf = (zone: string, year: number, month: number, day: number, hour = 0, minute = 0): number =>
+  momentsOf(zone, year, month, day, hour, minute)[0];
+
+/** The day that a moment lies in, as the zone counts; the month from 1. */
+export const dateOf = (zone: string, ms: number): { year: number; month: number; day: number } => localOf(zone, ms);
 
 const two = (n: number): string => String(n).padStart(2, '0');
 export const dayOf = (zone: string, ms: number): string => {

@@ -23,13 +23,13 @@ import { memoryFinding, memoryPressure } from './memory-evidence.ts';
 import { renderMessage } from './messages.ts';
 import { notStarted } from './not-started.ts';
 import { findingOf, lineFinding, sentenceIn, spokenLines } from './owned-lines.ts';
+import { zoneOfTz } from './printed-zones.ts';
+import { plausibleReset } from './reset-times.ts';
 import { hiddenLimit } from './subagents.ts';
 
 export interface DiagnoseOptions {
-  /** Wall clock for reset times without a date; the end of the run when left out. */
+  /** Wall clock for reset times without a date, where the facts don't tell when the run ended. */
   now?: number | null;
-  /** Zone of clock times printed without one. */
-  zone?: string;
   /** What the run was started with (R30). */
   permissionMode?: string | null;
   /** What it was lent to log in with. */
@@ -37,7 +37,7 @@ export interface DiagnoseOptions {
 }
 
 export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict => {
-  const context: Context = { now: options.now ?? facts.ended_at, zone: options.zone ?? 'UTC' };
+  const context: Context = { now: facts.ended_at ?? options.now ?? null, zone: zoneOfTz(facts.tz ?? 'UTC') };
   const ending = endingOf(facts);
   const found = findings(facts, ending, tableFor(facts.stream), context).filter((f): f is Finding => f !== null);
   const decisive = found[0] ?? nothingKnown(facts, ending);
@@ -53,7 +53,7 @@ export const diagnose = (facts: Facts, options: DiagnoseOptions = {}): Verdict =
     retryable:
       decisive.renews === true || (row.retryable && decisive.retryable !== false && !plainWords(facts, decisive)),
     switch_credential: switchOf(decisive),
-    reset_at: decisive.reset_at ?? null,
+    reset_at: plausibleReset(decisive.reset_at, context.now),
     attention: attentionOf(facts, decisive.cause, {
       permissionMode: options.permissionMode ?? null,
       lent: options.lent ?? null,

@@ -30,6 +30,6 @@ export interface Finding {
 export interface Context {
   /** Wall clock for reset times without a date; null = not known, then those stay unknown. */
   now: number | null;
-  /** The zone of clock times printed without one: that of the host where the CLI ran. */
-  zone: string;
+  /** The zone of clock times printed without one: that of the process. Null = not known, then those stay unknown. */
+  zone: string | null;
 }

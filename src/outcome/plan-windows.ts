@@ -3,6 +3,7 @@
  * nothing of them. Pure.
  */
 import type { StreamFacts } from '../contract/facts.ts';
+import { plausibleReset } from './reset-times.ts';
 
 interface PlanWindow {
   window: string;
@@ -15,13 +16,13 @@ const number = (v: unknown): number | null => (typeof v === 'number' && Number.i
 const record = (v: unknown): Record<string, unknown> =>
   typeof v === 'object' && v !== null && !Array.isArray(v) ? (v as Record<string, unknown>) : {};
 
-const windowOf = (window: string, told: Record<string, unknown>): PlanWindow => {
+const windowOf = (window: string, told: Record<string, unknown>, at: number | null): PlanWindow => {
   const seconds = number(told.resetsAt ?? told.resets_at);
   const rejected = told.status === 'rejected';
   return {
     window,
     utilization: number(told.utilization) ?? (rejected ? 1 : null),
-    resets_at: seconds === null ? null : seconds * 1000,
+    resets_at: seconds === null ? null : plausibleReset(seconds * 1000, at),
   };
 };
 
@@ -30,9 +31,10 @@ export const planWindows = (stream: StreamFacts): PlanWindow[] | null => {
     .filter((s) => s.kind === 'rate_limit_event' || s.kind === 'rate_limit_rejected')
     .sort((a, b) => (a.at ?? 0) - (b.at ?? 0))
     .at(-1);
+  const at = newest?.at ?? null;
   const info = record(newest?.data.rate_limit_info);
-  const all = Object.entries(record(info.unifiedWindows)).map(([name, told]) => windowOf(name, record(told)));
+  const all = Object.entries(record(info.unifiedWindows)).map(([name, told]) => windowOf(name, record(told), at));
   const own = typeof info.rateLimitType === 'string' ? info.rateLimitType : null;
-  if (own !== null && !all.some((w) => w.window === own)) all.push(windowOf(own, info));
+  if (own !== null && !all.some((w) => w.window === own)) all.push(windowOf(own, info, at));
   return all.length === 0 ? null : all;
 };

@@ -35,6 +35,8 @@ export const factsOf = ({ claim, parts }: Pick<Run, 'claim' | 'parts'>): Facts =
   ...emptyFacts(cliOf(claim.agent.adapter)),
   timeout_s: claim.timeout_s,
   host: parts.hostName,
+  // As the adapters set it (adapters/environment.ts).
+  tz: claim.secrets?.TZ ?? claim.agent.env.TZ ?? 'UTC',
   isolation: parts.launcher.isolation,
 });
 
