@@ -42,6 +42,12 @@ const login: readonly OwnedSentence[] = [
   // Cloud credentials are renewed outside of Drover.
   { match: re(`(AWS|Google Cloud) credentials expired or invalid\\b.*`), cause: 'auth_failed', renews: true },
   { match: re(`(AWS|Google Cloud|Microsoft Foundry) authentication failed\\b.*`), cause: 'auth_failed', renews: true },
+  {
+    match: re(
+      `API Error( \\([a-z0-9-]+\\))?: Could not load (credentials from any providers|the default credentials\\b.*)`,
+    ),
+    cause: 'auth_missing',
+  },
   { match: re(`API Error: Could not load (AWS|\\w+( \\w+)?) credentials [·∙] .*`), cause: 'auth_failed', renews: true },
   // No request was made with a login.
   { match: re(`Not logged in [·∙] .+`), cause: 'auth_missing' },

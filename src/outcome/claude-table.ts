@@ -47,6 +47,8 @@ const httpSentence = (status: number, rest: string, saysAuthenticate: boolean): 
     const cause = causeOfMessage(message) ?? anthropicTypes[body.type!]!;
     return { match, cause, switches: true };
   }
+  // Behind the page of a 5xx is a server that does not answer; the edge only says so.
+  if (looksLikePage(message) && status >= 500) return { match, ...byStatus(status, false) };
   if (looksLikePage(message) || status === 407)
     return { match, cause: 'edge_blocked', retryable: isChallenge(message) };
   const known = body === null ? causeOfMessage(message) : null;

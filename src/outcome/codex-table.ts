@@ -16,6 +16,8 @@ const turnSentences: readonly OwnedSentence[] = [
   { match: /^Your workspace is out of credits\..*$/, cause: 'billing', switches: true },
   { match: /^Quota exceeded\. Check your plan and billing details\.$/, cause: 'billing', switches: true },
   { match: /^You[’']re out of credits\b.*$/, cause: 'billing', switches: true },
+  // A cap of the workspace on what its members spend: money, and another login has its own.
+  { match: /^You[’']?(ve)? hit (your|the) spend(ing)? (cap|limit)\b.*$/, cause: 'billing', switches: true },
   { match: /^To use Codex with your ChatGPT plan, upgrade to Plus\b.*$/, cause: 'access_denied', switches: true },
   {
     // Another process has refreshed auth.json: read it again and try once more before anything is rotated.
@@ -74,7 +76,7 @@ const startSentences: readonly OwnedSentence[] = [
   },
   {
     match:
-      /^(Error: )?(Error finding codex home|Error loading (config|configuration)|Failed to load config|error loading config)\b.*$/,
+      /^(Error: )?(Error finding codex home|CODEX_HOME points to|Error loading (config|configuration)|Failed to load config|error loading config)\b.*$/,
     cause: 'bad_config',
   },
   { match: /^Error: No such file or directory \(os error 2\)$/, cause: 'workdir_missing' },

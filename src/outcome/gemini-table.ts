@@ -25,6 +25,10 @@ const reasons: Record<string, OwnedSentence> = {
 /** The text of an API error, without its status or brackets. */
 const messages: readonly OwnedSentence[] = [
   { match: /^API key (not valid|expired)\..*$/, cause: 'auth_failed', switches: true },
+  { match: /^Your API key was reported as leaked\..*$/, cause: 'auth_failed', switches: true },
+  { match: /^Your prepayment credits are depleted\..*$/, cause: 'billing', switches: true },
+  // The country of the caller: no key gets past it.
+  { match: /^User location is not supported for the API use\..*$/, cause: 'edge_blocked', retryable: false },
   {
     match: /^The input token count \(?\d+\)? exceeds the maximum number of tokens allowed\b.*$/,
     cause: 'context_overflow',

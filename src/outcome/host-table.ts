@@ -57,6 +57,12 @@ export const spawnSentences: readonly OwnedSentence[] = [
       /^['"]?[^'"]+['"]? (is not recognized as an internal or external command|不是内部或外部命令|no se reconoce como un comando interno|n[’']est pas reconnu en tant que commande interne|è riconosciuto come comando interno).*$/,
     cause: 'spawn_not_found',
   },
+  // The program wants a newer libc than the host has.
+  { match: /^\S+: \S+: version `\S+' not found \(required by \S+\)$/, cause: 'spawn_not_executable' },
+  {
+    match: /^\S+: error while loading shared libraries: .+: cannot open shared object file\b.*$/,
+    cause: 'spawn_not_executable',
+  },
   {
     match: /^(Der Befehl|The term) ["']?\S+["']? (ist entweder falsch geschrieben|is not recognized as).*$/,
     cause: 'spawn_not_found',
@@ -70,6 +76,11 @@ const resourceSentences: readonly OwnedSentence[] = [
     match: /^(Error: |\w*Error: )?(ENOSPC|EDQUOT|EMFILE|EFBIG): .*$/,
     cause: 'host_resource_exhausted',
     retryable: false,
+  },
+  // No process could be made: fork fails for want of pids or memory.
+  {
+    match: /^(Error: |\w*Error: )?(spawn(Sync)?|fork) (\S+ )?(EAGAIN|ENOMEM|EMFILE|ENFILE)$/,
+    cause: 'host_resource_exhausted',
   },
   { match: /^File size limit exceeded.*$/, cause: 'host_resource_exhausted', retryable: false },
   {
