@@ -108,7 +108,7 @@ const codexSentence = (raw: string, context: Context, tier: 'structured' | 'line
     /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})(?: [A-Z][A-Za-z '-]*)?(?:: (.*?))?(?:, (?:url|request id|cf-ray): .*)?$/s.exec(
       text,
     );
-  if (http) return findingOf(statusMeans(Number(http[1]), http[2] ?? '', text), text, context, tier);
+  if (http) return findingOf(statusMeans(Number(http[1]), http[2] ?? ''), text, context, tier);
   const body = errorBody(text);
   if (body) return findingOf(bodyMeans(body, body.status ?? 400), text, context, tier);
   return null;
@@ -174,8 +174,9 @@ const bodyMeans = (body: Body, status: number): OwnedSentence => {
   return row ?? { match: any, ...byStatus(status, true) };
 };
 
-const statusMeans = (status: number, rest: string, whole: string): OwnedSentence => {
-  const page = /^\s*<|cloudflare/i.test(rest) || /, cf-ray: /.test(whole);
+/** A `cf-ray` proves no page: everything that chatgpt.com answers has one, its own 401 too. */
+const statusMeans = (status: number, rest: string): OwnedSentence => {
+  const page = /^\s*<|cloudflare/i.test(rest);
   const body = errorBody(rest);
   if (page && body === null) return { match: any, cause: status >= 500 ? 'api_server_error' : 'edge_blocked' };
   if (body !== null) return bodyMeans(body, status);

@@ -85,7 +85,7 @@ const resourceSentences: readonly OwnedSentence[] = [
   { match: /^File size limit exceeded.*$/, cause: 'host_resource_exhausted', retryable: false },
   {
     match:
-      /^(.*: )?(No space left on device|Disk quota exceeded|Too many open files( in system)?|Resource temporarily unavailable)( \(os error \d+\))?$/,
+      /^(.*: )?([Nn]o space left on device|Disk quota exceeded|Too many open files( in system)?|Resource temporarily unavailable)( \(os error \d+\))?$/,
     cause: 'host_resource_exhausted',
     retryable: false,
   },
