@@ -51,6 +51,7 @@ const login: readonly OwnedSentence[] = [
   { match: re(`API Error: Could not load (AWS|\\w+( \\w+)?) credentials [·∙] .*`), cause: 'auth_failed', renews: true },
   // No request was made with a login.
   { match: re(`Not logged in [·∙] .+`), cause: 'auth_missing' },
+  { match: re(`(Error: )?Could not resolve authentication method\\. .+`), cause: 'auth_missing' },
   { match: re(`Authentication required [·∙] Sign in again to continue`), cause: 'auth_missing' },
   {
     match: re(`Invalid (API key|auth token) [·∙] Fix external (API key|auth token)( [·∙] .+)?`),
@@ -219,6 +220,24 @@ const onTheWay: readonly OwnedSentence[] = [
     ),
     cause: 'tls_failure',
   },
+  // OpenSSL's words, as Node passes them on.
+  {
+    match: re(
+      `API Error: (self[- ]signed certificate|unable to (get (local )?issuer certificate|verify the first certificate)|certificate has expired|Hostname/IP does not match certificate's altnames)\\b.*`,
+    ),
+    cause: 'tls_failure',
+  },
+  {
+    match: re(
+      `API Error: (getaddrinfo|connect|read|write) E(NOTFOUND|AI_AGAIN|CONNREFUSED|CONNRESET|TIMEDOUT|PIPE|HOSTUNREACH|NETUNREACH)\\b.*`,
+    ),
+    cause: 'network_failure',
+  },
+  // Builds before 2.1 said the error in brackets, with the next try behind it.
+  {
+    match: re(`API Error \\((Connection error|Request timed out)\\.?\\)( [·∙] Retrying .+)?`),
+    cause: 'network_failure',
+  },
   {
     match: re(
       `(API Error: )?(Connection|Can't reach the API server|Unable to connect to API)\\b.*\\((E[A-Z_]+|UND_ERR_\\w+|ConnectionRefused|FailedToOpenSocket|ConnectionClosed)\\).*`,
@@ -227,7 +246,7 @@ const onTheWay: readonly OwnedSentence[] = [
   },
   {
     match: re(
-      `API Error: (Connection error|fetch failed|terminated|Connection closed mid-response|Connection to the API was lost|Unable to connect to API)\\b.*`,
+      `API Error: (Connection error|The socket connection was closed unexpectedly|fetch failed|terminated|Connection closed mid-response|Connection to the API was lost|Unable to connect to API)\\b.*`,
     ),
     cause: 'network_failure',
   },
@@ -241,6 +260,7 @@ const onTheWay: readonly OwnedSentence[] = [
     match: re(`API Error: API returned an empty or malformed response \\(HTTP \\w+\\).*`),
     cause: 'malformed_response',
   },
+  { match: re(`API Error: Unexpected (end of JSON input|token .+ is not valid JSON)`), cause: 'malformed_response' },
   { match: re(`API Error: The response could not be read \\(\\w+\\)\\..*`), cause: 'malformed_response' },
 ];
 
@@ -264,7 +284,7 @@ const start: readonly OwnedSentence[] = [
     match: re(`Error: MCP tool .+ \\(passed via --permission-prompt-tool\\) not found\\..*`),
     cause: 'bad_cli_usage',
   },
-  { match: re(`No conversation found (with session ID: \\S+|to continue)`), cause: 'session_not_found' },
+  { match: re(`(Error: )?No conversation found (with session ID: \\S+|to continue)`), cause: 'session_not_found' },
   {
     match: re(
       `error: (unknown option|option|too many arguments|unknown command|missing required argument|required option)\\b.*`,

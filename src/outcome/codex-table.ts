@@ -25,6 +25,13 @@ const turnSentences: readonly OwnedSentence[] = [
     cause: 'auth_failed',
     renews: true,
   },
+  // The same in the words of a start, with the body of the answer.
+  { match: /^Failed to refresh token: .*\brefresh_token_reused\b.*$/, cause: 'auth_failed', renews: true },
+  {
+    match: /^Failed to refresh token: .*\b(refresh_token_(expired|invalidated)|invalid_grant)\b.*$/,
+    cause: 'auth_failed',
+    switches: true,
+  },
   { match: /^Your access token could not be refreshed because .*$/, cause: 'auth_failed', switches: true },
   {
     match: /^Your authentication session could not be refreshed automatically\..*$/,
@@ -76,7 +83,7 @@ const startSentences: readonly OwnedSentence[] = [
   },
   {
     match:
-      /^(Error: )?(Error finding codex home|CODEX_HOME points to|Error loading (config|configuration)|Failed to load config|error loading config)\b.*$/,
+      /^(Error: )?(Error finding codex home|CODEX_HOME points to|Failed to read config file|Error loading (config|configuration)|Failed to load config|error loading config)\b.*$/,
     cause: 'bad_config',
   },
   { match: /^Error: No such file or directory \(os error 2\)$/, cause: 'workdir_missing' },
@@ -105,7 +112,7 @@ const codexSentence = (raw: string, context: Context, tier: 'structured' | 'line
   if (row) return findingOf(row, text, context, tier);
   if (cut) return findingOf({ match: any, cause: 'network_failure' }, text, context, tier);
   const http =
-    /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})(?: [A-Z][A-Za-z '-]*)?(?:: (.*?))?(?:, (?:url|request id|cf-ray): .*)?$/s.exec(
+    /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})(?: [A-Z][A-Za-z '-]*)?(?:: ?(.*?))?(?:, (?:url|request id|cf-ray): .*)?$/s.exec(
       text,
     );
   if (http) return findingOf(statusMeans(Number(http[1]), http[2] ?? ''), text, context, tier);

@@ -76,6 +76,13 @@ const startSentences: readonly OwnedSentence[] = [
     cause: 'auth_missing',
   },
   { match: /^(The )?GEMINI_API_KEY environment variable (is )?not (found|set)\b.*$/, cause: 'auth_missing' },
+  {
+    match:
+      /^(Error authenticating: |Failed to login\. Message: )?(\w*Error: )*This account requires setting the GOOGLE_CLOUD_PROJECT\b.*$/,
+    cause: 'bad_config',
+  },
+  // Google's sign-in ended; a start says it before any model was asked.
+  { match: /^Error authenticating: (\w*Error: )*invalid_grant$/, cause: 'auth_failed', switches: true },
   { match: /^Gemini CLI is not running in a trusted directory\..*$/, cause: 'bad_config' },
   { match: /^Error in .+settings\.json: .+$/, cause: 'bad_config' },
   { match: /^Reached max session turns for this session\..*$/, cause: 'max_turns' },
