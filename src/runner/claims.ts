@@ -48,7 +48,8 @@ export const startClaims = (p: {
       ...p.host(),
       room: await readRoom(p.home, p.slots),
       max,
-      wait_ms: 25_000,
+      // What this host has room for is said anew with each: a disk that was freed is known this soon.
+      wait_ms: 10_000,
       stopping: p.roster.stopping().slice(0, 1000),
       holds: p.roster.attempts(),
     };

@@ -93,7 +93,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   const ballast = createBallast(join(home, 'runner', 'ballast'), log);
   await ballast.lay();
   const roster = createRoster(() => claims?.roomChanged());
-  const workspaces = createWorkspaces(home);
+  const workspaces = createWorkspaces(home, (execution) => roster.executions().includes(execution));
   const parts: RunnerParts = {
     kernel,
     launcher,

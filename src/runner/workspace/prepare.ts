@@ -6,7 +6,6 @@ import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyTree } from './copy-tree.ts';
 import { GitFailed, git, longMs } from './git.ts';
-import { keepIfLeft } from './prune.ts';
 import { commitOf, findRepository } from './repository.ts';
 import { snapshot, withIndex } from './snapshot.ts';
 import {
@@ -65,16 +64,9 @@ const discardHalfMade = (ask: WorkspaceAsk, root: string): void => {
   if (findWorkspace(ask.home, ask.execution) === null) rmSync(root, { recursive: true, force: true });
 };
 
-/** Null: there is none, or it is gone. */
-const treeToGoOn = async (ask: WorkspaceAsk, gitDir: string): Promise<string | null> => {
-  if (ask.resume_ref === null) return null;
-  await keepIfLeft(ask.home, ask.resume_ref);
-  return await commitOf(gitDir, ask.resume_ref);
-};
-
 const inWorktree = async (ask: WorkspaceAsk, repository: Repository): Promise<Workspace> => {
   const root = join(places(ask.home).worktrees, ask.execution);
-  const resume = await treeToGoOn(ask, repository.git_dir);
+  const resume = ask.resume_ref === null ? null : await commitOf(repository.git_dir, ask.resume_ref);
   discardHalfMade(ask, root);
   const found = await findWorktree(root, repository);
   const tree =
@@ -106,7 +98,7 @@ const inCopy = async (ask: WorkspaceAsk, dir: string, repository: Repository | n
   const { git_dir } = repository;
   const before = found ? (findWorkspace(ask.home, ask.execution)?.base ?? null) : null;
   const base = before ?? (await baseOf(ask, repository));
-  const resume = await treeToGoOn(ask, git_dir);
+  const resume = ask.resume_ref === null ? null : await commitOf(git_dir, ask.resume_ref);
   if (resume !== null && !found)
     await withIndex(git_dir, async (index) => {
       const run = { cwd: root, gitDir: git_dir, workTree: root, ownerOf: git_dir, index, timeoutMs: longMs };

@@ -13,10 +13,10 @@ const keepLeft = async (home: string, execution: string): Promise<Kept | null> =
   return await keep({ home, workspace, attempt: leftAttempt });
 };
 
-/** `ref`: the tree an execution goes on from. */
-export const keepIfLeft = async (home: string, ref: string): Promise<void> => {
+/** `ref`: the tree an execution is to go on from. One that is called lost may still be at work here. */
+export const keepIfLeft = async (home: string, ref: string, atWork: (execution: string) => boolean): Promise<void> => {
   const execution = leftBy(ref);
-  if (execution !== null) await keepLeft(home, execution);
+  if (execution !== null && !atWork(execution)) await keepLeft(home, execution);
 };
 
 export const pruneWorkspaces = async (home: string, inUse: ReadonlySet<string>): Promise<Kept[]> => {

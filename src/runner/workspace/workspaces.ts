@@ -4,7 +4,7 @@ import type { ClaimedWork } from '../../contract/runner-protocol.ts';
 import type { Workspaces } from '../parts.ts';
 import { type Kept, keep, keptBefore } from './keep.ts';
 import { prepare } from './prepare.ts';
-import { pruneWorkspaces } from './prune.ts';
+import { keepIfLeft, pruneWorkspaces } from './prune.ts';
 import { pruneRefs } from './prune-refs.ts';
 import { findRepository } from './repository.ts';
 import { findWorkspace } from './workspace.ts';
@@ -16,9 +16,11 @@ interface HostWorkspaces extends Workspaces {
   pruneRefs(now: number): Promise<number>;
 }
 
-export const createWorkspaces = (home: string): HostWorkspaces => ({
+/** `atWork`: whether an attempt of this execution is on this host. */
+export const createWorkspaces = (home: string, atWork: (execution: string) => boolean): HostWorkspaces => ({
   prepare: async (claim: ClaimedWork) => {
     const { execution_id: execution, agent, resume_ref } = claim;
+    if (resume_ref !== null) await keepIfLeft(home, resume_ref, atWork);
     const made = await prepare({ home, execution, agent, resume_ref });
     if ('problem' in made) return { prepare_error: made.problem };
     return { mode: made.workspace.mode, path: made.workspace.cwd };

@@ -5,7 +5,7 @@ import { gitIn, makeRepo, put, removeAll, stateOf } from '../../../test/support/
 import { verifies } from '../../../test/support/verifies.ts';
 import { keptRef as ref, type WorkspaceBench, workspaceBench } from '../../../test/support/workspaces.ts';
 import { keep } from './keep.ts';
-import { pruneWorkspaces } from './prune.ts';
+import { keepIfLeft, pruneWorkspaces } from './prune.ts';
 import { findWorkspace } from './workspace.ts';
 
 let bench: WorkspaceBench;
@@ -214,6 +214,9 @@ describe('a worktree', () => {
       writeFileSync(join(repo, '.git', 'refs', 'drover'), 'in the way of every ref');
       expect(await keep({ home, workspace: w, attempt: 'att1' })).toMatchObject({ ref: null });
       rmSync(join(repo, '.git', 'refs', 'drover'));
+      await keepIfLeft(home, ref('left'), () => true);
+      expect([gitIn(repo, 'for-each-ref', ref('left')), existsSync(w.root)]).toEqual(['', true]);
+      await keepIfLeft(home, ref('left'), () => false);
       const next = await bench.made(bench.ask({}, 'exec2', ref('left')));
       expect(readFileSync(join(next.cwd, 'work'), 'utf8')).toBe('w\n');
       expect(bench.show(ref('left'), 'work')).toBe('w');

@@ -106,6 +106,29 @@ export const leasesConformance = (open: OpenEngine): void => {
     );
 
     it(
+      verifies('R31')(
+        'what goes on from a lost one asks for the tree it left, and from the kept one once that is known',
+      ),
+      async () => {
+        const lost = await h.submit('a');
+        const c = await h.start();
+        h.pass(leaseMs + graceMs);
+        expect((await reap()).lost).toEqual([lost.id]);
+        const goesOn = async () => {
+          await h.submit('a', { session_id: lost.session_id });
+          const next = await h.start();
+          await h.settle(next);
+          return next.resume_ref;
+        };
+        expect(await goesOn()).toBe(`refs/drover/${lost.id}/left`);
+        const ref = `refs/drover/${lost.id}/${c.attempt_id}`;
+        const tree = { commit: 'c', files_changed: 1, insertions: 1, deletions: 0, keep_error: null };
+        await h.settle(c, { facts: { workspace: { mode: 'worktree', path: '/w', ref, ...tree } } });
+        expect(await goesOn()).toBe(ref);
+      },
+    );
+
+    it(
       verifies('D30')('a result that comes while the reaper looks is the one ending, whichever was first'),
       async () => {
         const e = await h.submit('a');

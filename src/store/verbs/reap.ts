@@ -16,6 +16,7 @@ import { tell } from './events.ts';
 import { mustHave, type Row } from './execution-row.ts';
 import { raise } from './raise-item.ts';
 import { requeue } from './requeue.ts';
+import { sessionLost } from './session-used.ts';
 import { takeResumes } from './take-resumes.ts';
 
 interface Expired {
@@ -89,6 +90,7 @@ const reapOne = async (tx: Tx, a: Expired, args: Args): Promise<Found> => {
       cause: cancelled ? 'cancelled' : 'runner_lost',
       data: { attempt: row.attempt },
     });
+    await sessionLost(tx, row);
     await raiseLost(tx, row, a, args);
     return 'lost';
   }

@@ -1,9 +1,10 @@
 /**
  * A run told its CLI session: the next turn resumes it and goes on from the tree that was kept, and the session's cumulative
- * cost is what the next run's is measured from (R41).
+ * cost is what the next run's is measured from (R41). One that was lost with its runner told nothing, and its tree may stand there.
  */
 import type { Facts } from '../../contract/facts.ts';
 import { leftRef } from '../../contract/kept-ref.ts';
+import type { Sessions } from '../schema.ts';
 import type { Tx } from '../tx.ts';
 import type { Row } from './execution-row.ts';
 
@@ -38,16 +39,32 @@ export const sessionUsed = async (tx: Tx, row: Row, facts: Facts, cost_usd: numb
       .set({ ...told, cost_usd: known.cost_usd + (cost_usd ?? 0), message_count: known.message_count + 1 })
       .where('id', '=', known.id)
       .execute();
-  else
-    await tx.db
-      .insertInto('sessions')
-      .values({
-        ...told,
-        id: row.session_id,
-        agent_id: row.agent_id,
-        cost_usd: cost_usd ?? 0,
-        message_count: 1,
-        created_at: now,
-      })
-      .execute();
+  else await begin(tx, row, row.session_id, told, cost_usd ?? 0);
+};
+
+type Told = Pick<
+  Sessions,
+  'cli_session_id' | 'cli_cost_total' | 'kept_ref' | 'context_used' | 'context_max' | 'last_used_at'
+>;
+const begin = async (tx: Tx, row: Row, id: string, told: Told, cost_usd: number): Promise<void> => {
+  const own = { id, agent_id: row.agent_id, cost_usd, message_count: 1, created_at: tx.at.now };
+  await tx.db
+    .insertInto('sessions')
+    .values({ ...told, ...own })
+    .execute();
+};
+
+/** A session that has a tree of an earlier turn stays with that: it is surely there. */
+export const sessionLost = async (tx: Tx, row: Row): Promise<void> => {
+  if (row.session_id === null) return;
+  const kept_ref = leftRef(row.id);
+  const known = await tx.db
+    .selectFrom('sessions')
+    .select('kept_ref')
+    .where('id', '=', row.session_id)
+    .executeTakeFirst();
+  const none = { cli_session_id: null, cli_cost_total: null, context_used: null, context_max: null };
+  if (!known) await begin(tx, row, row.session_id, { ...none, kept_ref, last_used_at: tx.at.now }, 0);
+  else if (known.kept_ref === null)
+    await tx.db.updateTable('sessions').set({ kept_ref }).where('id', '=', row.session_id).execute();
 };
