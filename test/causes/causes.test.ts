@@ -12,15 +12,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { causeNames } from '../../src/contract/causes.ts';
 import { diagnose } from '../../src/outcome/diagnose.ts';
+import { startGoogleApi } from '../model-api/google.ts';
+import { startOpenAiApi } from '../model-api/openai.ts';
 import { startModelApi } from '../model-api/server.ts';
 import { type RunnerBench, runnerBench } from '../support/runner-bench.ts';
 import { verifies } from '../support/verifies.ts';
 import { claudeEndings } from './claude.ts';
+import { codexEndings } from './codex.ts';
+import { geminiEndings } from './gemini.ts';
 import type { Ending, Ground } from './ground.ts';
 import { notMade } from './not-made.ts';
 import { programs } from './programs.ts';
 
-const endings = [...programs, ...claudeEndings];
+const endings = [...programs, ...claudeEndings, ...codexEndings, ...geminiEndings];
 
 let ground: Ground;
 let bare: RunnerBench;
@@ -44,8 +48,8 @@ const selfSigned = async (dir: string): Promise<string | null> => {
 };
 
 beforeAll(async () => {
-  const provider = await startModelApi();
-  ends.push(() => provider.close());
+  const [provider, openAi, google] = await Promise.all([startModelApi(), startOpenAiApi(), startGoogleApi()]);
+  ends.push(...[provider, openAi, google].map((api) => () => api.close()));
   const bench = await runnerBench({ logBytes: 2_000_000 });
   ends.push(() => bench.end());
   bare = await runnerBench({ cgroup: null });
@@ -53,7 +57,14 @@ beforeAll(async () => {
   const gone = createPlain();
   const port = await listen(gone);
   await new Promise((r) => gone.close(r));
-  ground = { bench, provider, deadUrl: `http://127.0.0.1:${port}`, selfSignedUrl: await selfSigned(bench.home) };
+  ground = {
+    bench,
+    provider,
+    openAi,
+    google,
+    deadUrl: `http://127.0.0.1:${port}`,
+    selfSignedUrl: await selfSigned(bench.home),
+  };
 });
 afterAll(async () => {
   for (const end of ends.reverse()) await end();

@@ -25,8 +25,8 @@ const claude = (ground: Ground, message: string, agent: Ask['agent'] = {}): Ask 
 });
 const withFlags = (ground: Ground, extra: string, message = 'hello'): Ask =>
   claude(ground, message, {
-    executable: fixture('causes-claude-with'),
-    env: { REAL_CLAUDE: resolve('node_modules/.bin/claude'), EXTRA: extra },
+    executable: fixture('causes-cli-with'),
+    env: { REAL_CLI: resolve('node_modules/.bin/claude'), EXTRA: extra },
   });
 /** One mode of the scripted provider. */
 const answers = (cause: Ending['cause'], mode: string, how: string, more: Partial<Ending> = {}): Ending => ({

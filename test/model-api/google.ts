@@ -7,7 +7,7 @@
  *   mcp tool=… [times=…] … asks for that tool with the other arguments, then says what it was told
  *   slow pieces=… ms=…     streams piece by piece      cut                breaks the stream off
  *   hang                   never answers               page               an intermediary's HTML instead of an answer
- *   401 key suspended day tpm exhausted 500 503 model  fail as the real API does
+ *   401 key suspended day tpm exhausted 500 503 model long request  fail as the real API does
  *   empty safety                                       an answer without a word, an answer that was blocked
  *   any failing mode with turns=N spends N turns on `echo` first.
  */
@@ -161,6 +161,13 @@ const failures: Record<string, [number, string, string, unknown[]]> = {
   ],
   '500': [500, 'INTERNAL', 'An internal error has occurred.', []],
   '503': [503, 'UNAVAILABLE', 'The model is overloaded. Please try again later.', []],
+  long: [
+    400,
+    'INVALID_ARGUMENT',
+    'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+    [],
+  ],
+  request: [400, 'INVALID_ARGUMENT', 'Please ensure that function call turn comes immediately after a user turn.', []],
   model: [404, 'NOT_FOUND', 'models/gemini-x is not found for API version v1beta', []],
 };
 
