@@ -91,6 +91,16 @@ const startSentences: readonly OwnedSentence[] = [
     match: /^Error: (thread\/resume: )*.*no rollout found for (thread|conversation) id \S+.*$/,
     cause: 'session_not_found',
   },
+  // Its own files of a session: no space, quota, descriptors, processes or memory of the host.
+  {
+    match: /^Error: thread\/(start|resume|fork): .*\(os error (11|12|23|24|28|122)\)( \(code -?\d+\))?$/,
+    cause: 'host_resource_exhausted',
+  },
+  // A CODEX_HOME that may not be written.
+  {
+    match: /^Error: thread\/(start|resume|fork): .*\(os error (1|13|30)\)( \(code -?\d+\))?$/,
+    cause: 'bad_config',
+  },
   { match: /^(Error: )?(Missing environment variable: `.+`\.?.*|Not logged in\b.*)$/, cause: 'auth_missing' },
   { match: /^thread '.*' (\(\d+\) )?panicked at .*$/, cause: 'crashed', retryable: false },
   // codex-auth-helper#76, cockpit-tools#547: wrappers that refresh the login and speak Chinese. The code decides, not the words.

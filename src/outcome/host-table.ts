@@ -29,7 +29,9 @@ export const shutdowns: readonly OwnedSentence[] = [
 
 export const heapSentences: readonly OwnedSentence[] = [
   { match: /^(<--- .* --->|.*)FATAL ERROR: .*\b(heap|Zone) (limit|out of memory)\b.*$/i, cause: 'heap_oom' },
-  { match: /^FATAL ERROR: .* JavaScript heap out of memory$/, cause: 'heap_oom' },
+  { match: /^FATAL ERROR: .* (JavaScript heap|process) out of memory$/, cause: 'heap_oom' },
+  // V8 without an embedder's word, such as Node with too little address space (`ulimit -v`).
+  { match: /^# Fatal (process OOM in|JavaScript out of memory:) .+$/, cause: 'heap_oom' },
   { match: /^(Exception in thread ".*" )?java\.lang\.OutOfMemoryError: .*$/, cause: 'heap_oom' },
   { match: /^fatal error: runtime: out of memory$/, cause: 'heap_oom' },
 ];

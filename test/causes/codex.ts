@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import type { LentCredential } from '../../src/contract/credential.ts';
-import { fixture } from '../support/held.ts';
+import { fixture, noCgroup } from '../support/held.ts';
 import type { Ask, Ending, Ground } from './ground.ts';
 
 const key: LentCredential = {
@@ -29,6 +29,8 @@ const wrapped = (ground: Ground, env: Record<string, string>, message = 'hello')
     env: { REAL_CLI: resolve('node_modules/.bin/codex'), ...env },
   });
 
+const mib = 1024 * 1024;
+/** In argv of this one run alone, so that a broad kill of it hits nobody else on the machine. */
 const own = `codex-self-${process.pid}`;
 
 export const codexEndings: Ending[] = [
@@ -48,8 +50,8 @@ export const codexEndings: Ending[] = [
     ask: (g) => wrapped(g, { LIMITS: '-f 8' }),
   },
   {
+    // It tells of a command after it has begun it: of one that kills at once nothing is ever told, and the killer stays unknown.
     cause: 'self_killed',
-    // It tells of a command after it has begun it: one that kills at once is never told.
     how: 'codex: its own command kills whatever has a word in its arguments',
     ask: (g) =>
       codex(g, `[[mode:bash command="sleep 1; command pkill -KILL -f ${own}"]]`, {
@@ -70,7 +72,9 @@ export const codexEndings: Ending[] = [
   {
     cause: 'oom_killed',
     how: 'codex: it does not fit into its cgroup',
-    ask: (g) => codex(g, 'hello', { memory_bytes: 48 * 1024 * 1024 }),
+    ask: (g) => codex(g, 'hello', { memory_bytes: 48 * mib }),
+    verdict: { confidence: 'proven', retryable: false },
+    missing: noCgroup,
   },
   {
     cause: 'no_result',

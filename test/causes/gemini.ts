@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { LentCredential } from '../../src/contract/credential.ts';
-import { fixture } from '../support/held.ts';
+import { fixture, noCgroup } from '../support/held.ts';
 import type { Ask, Ending, Ground } from './ground.ts';
 
 const key: LentCredential = { id: 'gemini', kind: 'gemini_api_key', env: { GEMINI_API_KEY: 'lent' } };
@@ -25,6 +25,7 @@ const wrapped = (ground: Ground, env: Record<string, string>): Ask =>
     executable: fixture('causes-cli-with'),
     env: { REAL_CLI: resolve('node_modules/.bin/gemini'), ...env },
   });
+const mib = 1024 * 1024;
 const own = `gemini-self-${process.pid}`;
 
 export const geminiEndings: Ending[] = [
@@ -47,6 +48,12 @@ export const geminiEndings: Ending[] = [
     cause: 'heap_oom',
     how: 'gemini: its heap is full',
     ask: (g) => gemini(g, 'hello', { env: { NODE_OPTIONS: '--max-old-space-size=24' } }),
+  },
+  {
+    cause: 'heap_oom',
+    how: 'gemini: V8 gets no address space',
+    ask: (g) => wrapped(g, { LIMITS: '-v 300000' }),
+    verdict: { mechanism: 'SIGTRAP' },
   },
   {
     cause: 'host_resource_exhausted',
@@ -72,6 +79,8 @@ export const geminiEndings: Ending[] = [
   {
     cause: 'oom_killed',
     how: 'gemini: it does not fit into its cgroup',
-    ask: (g) => gemini(g, 'hello', { memory_bytes: 64 * 1024 * 1024 }),
+    ask: (g) => gemini(g, 'hello', { memory_bytes: 64 * mib }),
+    verdict: { confidence: 'proven', retryable: false },
+    missing: noCgroup,
   },
 ];
