@@ -1,7 +1,7 @@
 /**
  * Each cause of the closed list ends a real process: through a whole runner, with the real holder, and where a CLI is meant
- * with the real Claude Code CLI against a scripted provider. What cannot be made here is listed with the reason, and nothing
- * is missing from both lists.
+ * with the real Claude Code, Codex and Gemini CLI against scripted providers. What cannot be made here is listed with the reason,
+ * and nothing is missing from both lists.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,8 @@ import type { Ending, Ground } from './ground.ts';
 import { notMade } from './not-made.ts';
 import { programs } from './programs.ts';
 
-const endings = [...programs, ...claudeEndings, ...codexEndings, ...geminiEndings];
+const clis = [...claudeEndings, ...codexEndings, ...geminiEndings];
+const endings = [...programs, ...clis];
 
 let ground: Ground;
 let bare: RunnerBench;
@@ -78,25 +79,30 @@ const made = async (ending: Ending) => {
   return on.bench.facts(claim);
 };
 
+const endsAs = async (_cause: string, _how: string, ending: Ending): Promise<void> => {
+  const missing = ending.missing?.(ground) ?? null;
+  if (missing !== null) return void console.log(`not made: ${ending.cause}, ${ending.how}: ${missing}`);
+  const facts = await made(ending);
+  const verdict = diagnose(facts);
+  // The evidence stands beside, so that a failure shows what decided.
+  expect({ cause: verdict.cause, evidence: verdict.evidence }).toEqual({
+    cause: ending.cause,
+    evidence: verdict.evidence,
+  });
+  expect(verdict).toMatchObject({ switch_credential: false, ...ending.verdict });
+  expect(verdict.message === '').toBe(ending.cause === 'success');
+  // The same facts give the same verdict at any later time (R5).
+  expect(diagnose(JSON.parse(JSON.stringify(facts)))).toEqual(verdict);
+};
+const rowsOf = (rows: Ending[]) => rows.map((e) => [e.cause, e.how, e] as const);
+
 describe('a real process ends as', () => {
-  it.each(endings.map((e) => [e.cause, e.how, e] as const))(
-    verifies('R35', 'R36')('%s: %s'),
-    async (_c, _h, ending) => {
-      const missing = ending.missing?.(ground) ?? null;
-      if (missing !== null) return void console.log(`not made: ${ending.cause}, ${ending.how}: ${missing}`);
-      const facts = await made(ending);
-      const verdict = diagnose(facts);
-      // The evidence stands beside, so that a failure shows what decided.
-      expect({ cause: verdict.cause, evidence: verdict.evidence }).toEqual({
-        cause: ending.cause,
-        evidence: verdict.evidence,
-      });
-      expect(verdict).toMatchObject({ switch_credential: false, ...ending.verdict });
-      expect(verdict.message === '').toBe(ending.cause === 'success');
-      // The same facts give the same verdict at any later time (R5).
-      expect(diagnose(JSON.parse(JSON.stringify(facts)))).toEqual(verdict);
-    },
-  );
+  it.each(rowsOf(programs))(verifies('R35', 'R36')('%s: %s'), endsAs);
+});
+
+// Each waits for its provider more than it computes.
+describe.concurrent('a real CLI ends as', () => {
+  it.each(rowsOf(clis))(verifies('R35', 'R36')('%s: %s'), endsAs);
 });
 
 describe('the causes', () => {
