@@ -137,7 +137,7 @@ const allowed: Record<string, [places: number, why: string]> = {
   'src/credentials/lend.ts': [1, 'a line NAME=VALUE'],
   'src/mcp/bridge.ts': [1, 'the type of an answer, from its header'],
   'src/api/routes/runner.ts': [1, 'splits bytes into lines'],
-  'src/runner/lines.ts': [1, 'splits bytes into lines'],
+  'src/kernel/lines.ts': [1, 'splits bytes into lines'],
   'src/runner/transcript.ts': [1, 'is a line JSON?'],
   'src/runner/adapters/http.ts': [1, 'our own id in a list of ids'],
   'src/runner/launchers/cgroup-leaf.ts': [1, 'a number of the kernel'],

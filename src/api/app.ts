@@ -11,13 +11,13 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import { z } from 'zod';
 import { errors, Fault, type Refusal, refuse } from '../contract/errors.ts';
 import { limits } from '../contract/limits.ts';
+import { problemInWords } from '../contract/problem-words.ts';
 import { version } from '../contract/version.ts';
 import { watchLoopLag } from '../kernel/loop-lag.ts';
 import { createAuthenticator } from './auth.ts';
 import { errorHandler, pathOf, presentRefusal } from './errors.ts';
 import { gate, isApiPath } from './gate.ts';
 import { openApiOf, recordRoutes } from './openapi.ts';
-import { problemInWords } from './problem-words.ts';
 import { type ApiDeps, type AppDeps, formType } from './route.ts';
 import { docsPage } from './routes/docs.ts';
 import { page } from './routes/page.ts';

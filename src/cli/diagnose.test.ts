@@ -110,6 +110,42 @@ describe('drover diagnose', () => {
     expect(r.err).toContain('line 3: ');
   });
 
+  it('says in words what is wrong with a line, and lets nothing of it reach the terminal', async () => {
+    const bad: [string, string | null, string][] = [
+      ['[]', null, 'it must be an object, not a list'],
+      ['null', null, 'it must be an object, not null'],
+      ['{"id":"a"}', 'a', 'cli: is missing'],
+      ['{"id":"b","cli":"emacs"}', 'b', 'cli: must be one of claude, codex, gemini, any, command'],
+      ['{"id":"c","cli":"claude","exit_code":"1"}', 'c', 'exit_code: must be a number, not a text'],
+      ['{"id":"d","cli":"claude","exit_code":1.5}', 'd', 'exit_code: must be a whole number, not 1.5'],
+      ['{"id":"e","cli":"claude","oom_kill_delta":-1}', 'e', 'oom_kill_delta: must be at least 0'],
+      ['{"evidence":{"id":"f","cli":"claude","signal":9}}', 'f', 'signal: must be a text, not a number'],
+      ['\u001b[31m{"id":\u0000', null, 'not JSON'],
+    ];
+    const r = await cli(['diagnose'], { stdin: bad.map(([line]) => line).join('\n') });
+    expect(r.code).toBe(2);
+    expect(r.json()).toEqual(
+      bad.map(([, id, why], i) => ({ id, error: expect.stringContaining(`line ${i + 1}: ${why}`) })),
+    );
+    expect(r.err).not.toMatch(/Invalid|expected (object|string|number)|received/);
+    expect(r.err).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+
+  it(verifies('D37')('bounds a line that never ends, and goes on behind it'), async () => {
+    const mb = 'x'.repeat(1024 * 1024);
+    const r = await cli(['diagnose'], {
+      stdin: (function* () {
+        for (let i = 0; i < 130; i++) yield mb;
+        yield `\n${JSON.stringify(killed)}\n`;
+      })(),
+    });
+    expect(r.code).toBe(2);
+    expect(r.json()).toMatchObject([
+      { id: null, error: expect.stringContaining('line 1: longer than 128 MB') },
+      { id: 'k', cause: 'oom_killed' },
+    ]);
+  });
+
   it('writes sentences for people', async () => {
     const r = await cli(['diagnose', '--human'], { stdin: JSON.stringify(killed) });
     expect(r.out).toContain('oom_killed (proven');

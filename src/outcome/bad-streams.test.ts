@@ -8,7 +8,7 @@ import { verifies } from '../../test/support/verifies.ts';
 import { causeNames } from '../contract/causes.ts';
 import { type CliKind, emptyFacts } from '../contract/facts.ts';
 import { createReader } from '../evidence/create.ts';
-import { splitLines } from '../runner/lines.ts';
+import { splitLines } from '../kernel/lines.ts';
 import { diagnose } from './diagnose.ts';
 import { diagnoseRow, type EvidenceRow } from './from-evidence-row.ts';
 

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { emptyFacts, type Facts } from '../contract/facts.ts';
+import { fieldsIn, inWords } from '../contract/problem-words.ts';
 import { StopReason } from '../contract/stop-reasons.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { createReader } from '../evidence/create.ts';
@@ -40,13 +41,12 @@ export const parseEvidenceLine = (text: string, line: number): EvidenceRow => {
   }
   // The collection nests a row under `evidence`, beside what is expected of it.
   const nested = (value as { evidence?: unknown } | null)?.evidence;
-  const parsed = EvidenceRow.safeParse(typeof nested === 'object' && nested !== null ? nested : value);
+  const parsed = EvidenceRow.safeParse(typeof nested === 'object' && nested !== null ? nested : value, inWords);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((i) => `${i.path.join('.') || 'the line'}: ${i.message}`);
-  throw new BadRow(line, issues.join('; '));
+  throw new BadRow(line, fieldsIn(parsed.error, 'it'));
 };
 
-const lines = (text: string | null | undefined): string[] => (text ?? '').split(/\r?\n/).flatMap(eventsOf);
+const lines = (text: string | null | undefined): string[] => (text ? text.split(/\r?\n/).flatMap(eventsOf) : []);
 
 /** `--output-format json --verbose` prints all events as one array on one line. */
 const eventsOf = (line: string): string[] => {

@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Line, splitLines } from './lines.ts';
+import { type Line, splitLines } from '../kernel/lines.ts';
 
 export const streamNames = ['stdout', 'stderr'] as const;
 export type StreamName = (typeof streamNames)[number];

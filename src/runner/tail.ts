@@ -6,9 +6,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
+import { type Line, type LineSplitter, splitLines } from '../kernel/lines.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Journal, Slice } from './journal.ts';
-import { type Line, type LineSplitter, splitLines } from './lines.ts';
 import { type StreamName, type Streams, streamNames } from './streams.ts';
 
 /** Behind inotify, which may be out of watches or on a file system without it (p99 of a wake by inotify: 1.4 ms). */

@@ -4,8 +4,8 @@
  */
 import type { CliKind } from '../contract/facts.ts';
 import type { LogEntry } from '../contract/runner-protocol.ts';
+import type { Line } from '../kernel/lines.ts';
 import type { Slice } from './journal.ts';
-import type { Line } from './lines.ts';
 import { type StreamName, type Streams, streamNames } from './streams.ts';
 
 /** One entry on the wire: below the server's body bound of 2 MB with room for others beside it. */

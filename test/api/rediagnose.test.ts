@@ -130,8 +130,9 @@ describe('drover rediagnose', () => {
     expect(run.out).toContain(
       '2 verdicts since 2020-01-01T00:00:00.000Z: 1 would be another today. Nothing was changed.',
     );
-    const lines = (await cli(['rediagnose', '--since', '2020-01-01', '--json'], { env })).json();
-    expect(lines).toMatchObject([{ agent_name: 'writer', fields: ['cause', 'switch_credential'] }]);
+    const json = await cli(['rediagnose', '--since', '2020-01-01', '--json'], { env });
+    expect(json.json()).toMatchObject([{ agent_name: 'writer', fields: ['cause', 'switch_credential'] }]);
+    expect(json.err).toContain('2 verdicts since');
   });
 
   it('takes hours, days and dates, and says so when it is given something else', async () => {

@@ -17,7 +17,8 @@ interface CliRun {
 
 export interface CliOptions {
   env?: Record<string, string>;
-  stdin?: string;
+  /** A text, or pieces that are made when they are read. */
+  stdin?: string | Iterable<string>;
   tty?: boolean;
   cwd?: string;
   root?: string;
@@ -49,7 +50,9 @@ export const cli = async (argv: string[], o: CliOptions = {}): Promise<CliRun> =
       errIsTty: o.tty === true,
       inIsTty: o.tty === true,
       width: 100,
-      stdin: Readable.from(o.stdin === undefined ? [] : [Buffer.from(o.stdin)]),
+      stdin: Readable.from(typeof o.stdin === 'string' ? [Buffer.from(o.stdin)] : (o.stdin ?? []), {
+        objectMode: false,
+      }),
       onInterrupt: (run) => {
         interrupts.add(run);
         return () => void interrupts.delete(run);

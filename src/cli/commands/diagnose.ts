@@ -6,11 +6,12 @@
 import { createReadStream, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { causes } from '../../contract/causes.ts';
 import { Facts } from '../../contract/facts.ts';
+import { fieldsIn, inWords } from '../../contract/problem-words.ts';
 import type { Verdict } from '../../contract/verdict.ts';
+import { type Line, splitLines } from '../../kernel/lines.ts';
 import { diagnose as judge } from '../../outcome/diagnose.ts';
 import { BadRow, diagnoseRow, parseEvidenceLine, verdictLine } from '../../outcome/from-evidence-row.ts';
 import { type Context, printJson } from '../context.ts';
@@ -44,22 +45,37 @@ const kindOf = (path: string): 'file' | 'directory' | null => {
   return stat.isDirectory() ? 'directory' : 'file';
 };
 
+/** Two tails of 50 MB each, and what JSON makes of them; a text of V8 ends at 512 MB. */
+const longestRow = 128 * 1024 * 1024;
+
+async function* linesOf(input: Readable): AsyncGenerator<Line> {
+  const splitter = splitLines(0, longestRow);
+  for await (const chunk of input) yield* splitter.push(Buffer.from(chunk as Buffer | string));
+  const rest = splitter.rest();
+  if (rest !== null) yield rest;
+}
+
 const rows = async (context: Context, flags: Flags, input: Readable): Promise<ExitName> => {
   let number = 0;
   let seen = 0;
   let bad = 0;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const { text, bytes } of linesOf(input)) {
     number++;
-    if (line.trim() === '') continue;
+    if (text.trim() === '') continue;
     seen++;
     try {
-      const row = parseEvidenceLine(line, number);
+      if (bytes > longestRow)
+        throw new BadRow(
+          number,
+          `longer than ${longestRow / 1024 / 1024} MB. Give the last MB of stdout_tail and stderr_tail.`,
+        );
+      const row = parseEvidenceLine(text, number);
       show(context, flags.human === true, row.id, diagnoseRow(row, { now: context.now() }));
     } catch (e) {
       if (!(e instanceof BadRow)) throw e;
       bad++;
-      context.terminal.err(`${e.message}\n`);
-      if (flags.human !== true) printJson(context, { id: idIn(line), error: e.message });
+      context.terminal.err(`${plain(e.message)}\n`);
+      if (flags.human !== true) printJson(context, { id: idIn(text), error: e.message });
     }
   }
   if (seen === 0) throw usage('There was no line of evidence.', 'One JSON object per line; see docs/cli.md, diagnose.');
@@ -69,7 +85,8 @@ const rows = async (context: Context, flags: Flags, input: Readable): Promise<Ex
 /** Of a line that is no evidence, for those who match lines by id. */
 const idIn = (line: string): string | null => {
   try {
-    const { id } = JSON.parse(line) as { id?: unknown };
+    const value = JSON.parse(line) as { id?: unknown; evidence?: { id?: unknown } };
+    const id = value.id ?? value.evidence?.id;
     return typeof id === 'string' ? id : null;
   } catch {
     return null;
@@ -93,8 +110,12 @@ const spool = async (context: Context, dir: string): Promise<ExitName> => {
   try {
     value = JSON.parse(text);
   } catch {}
-  const facts = Facts.safeParse(value);
-  if (!facts.success) throw usage(`${file} holds no facts that this version can read.`);
+  const facts = Facts.safeParse(value, inWords);
+  if (!facts.success)
+    throw usage(
+      `${file} holds no facts that this version can read: ${fieldsIn(facts.error, 'the file')}.`,
+      'Use the version of Drover that the runner has.',
+    );
   show(context, !context.json, dir.split('/').at(-1)!, judge(facts.data));
   return 'ok';
 };

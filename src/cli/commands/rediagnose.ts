@@ -79,6 +79,9 @@ export const rediagnose = async (context: Context, flags: Flags): Promise<ExitNa
     sum.unreadable === 0 ? '' : ` The facts of ${sum.unreadable} cannot be read by this version.`,
   ].join('');
   const verdicts = `${sum.looked_at} verdict${sum.looked_at === 1 ? '' : 's'} since ${since}`;
-  if (!context.json) terminal.out(`${verdicts}: ${sum.changed} would be another today.${rest} Nothing was changed.\n`);
+  const summary = `${verdicts}: ${sum.changed} would be another today.${rest} Nothing was changed.\n`;
+  // A pipe gets the verdicts alone; whoever looks still reads how many there were, and how many could not be read.
+  if (context.json) terminal.err(summary);
+  else terminal.out(summary);
   return 'ok';
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { problemInWords } from './problem-words.ts';
+import { fieldsIn, inWords, problemInWords } from './problem-words.ts';
 
 const before = z.config();
 beforeAll(() => void z.config({ customError: problemInWords }));
@@ -14,7 +14,8 @@ describe('what is wrong with a field', () => {
     [z.string(), 5, 'must be a text, not a number'],
     [z.number(), 'x', 'must be a number, not a text'],
     [z.coerce.number(), 'abc', 'must be a number'],
-    [z.number().int(), 1.5, 'must be a whole number, not a number'],
+    [z.number().int(), 1.5, 'must be a whole number, not 1.5'],
+    [z.number(), Number.POSITIVE_INFINITY, 'must be a number, not Infinity'],
     [z.boolean(), null, 'must be true or false, not null'],
     [z.array(z.string()), {}, 'must be a list, not an object'],
     [z.record(z.string(), z.string()), [], 'must be an object, not a list'],
@@ -34,5 +35,15 @@ describe('what is wrong with a field', () => {
   it('keeps the words that a schema brings itself, and those of zod where there are none here', () => {
     expect(said(z.string({ error: 'needs a name' }), 5)).toBe('needs a name');
     expect(said(z.string().regex(/^a/), 'b')).toMatch(/Invalid string/);
+  });
+
+  it('is said for one parse as well, each field with its name, three at most', () => {
+    const row = z.object({ id: z.string(), a: z.number(), b: z.object({ c: z.array(z.string()) }), d: z.boolean() });
+    const told = (value: unknown) => fieldsIn(row.safeParse(value, inWords).error!, 'the line');
+    expect(told({ id: 5, a: 1, b: { c: ['x', 7] }, d: true })).toBe(
+      'id: must be a text, not a number; b.c.1: must be a text, not a number',
+    );
+    expect(told({})).toBe('id: is missing; a: is missing; b: is missing; and 1 more');
+    expect(told([])).toBe('the line must be an object, not a list');
   });
 });

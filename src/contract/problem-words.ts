@@ -1,6 +1,7 @@
 /**
- * What is wrong with a field of a request, in the words of whoever sent it: read after the field's name ("timeout_seconds:
- * must be at least 10"). A schema with a message of its own keeps it; what has no words here gets zod's. Pure.
+ * What is wrong with a field of a request, a file or a line, in the words of whoever sent it: read after the field's name
+ * ("timeout_seconds: must be at least 10"). API and command line say the same. A schema with a message of its own keeps it; what has
+ * no words here gets zod's. Pure.
  */
 import type { z } from 'zod';
 
@@ -11,6 +12,9 @@ export const problemInWords = (issue: z.core.$ZodRawIssue): string | null => {
       if (issue.input === undefined) return 'is missing';
       // A text of the query that is no number: what was sent is gone by now, and "not a number" would be read as its opposite.
       if (Number.isNaN(issue.input)) return `must be ${kind(issue.expected)}`;
+      // A kind of number: the number says more than its kind.
+      if (typeof issue.input === 'number' && ['number', 'int'].includes(issue.expected))
+        return `must be ${kind(issue.expected)}, not ${issue.input}`;
       return `must be ${kind(issue.expected)}, not ${kindOf(issue.input)}`;
     case 'too_small':
       return tooSmall(issue.origin, Number(issue.minimum), issue.inclusive !== false);
@@ -27,6 +31,17 @@ export const problemInWords = (issue: z.core.$ZodRawIssue): string | null => {
     default:
       return null;
   }
+};
+
+/** For one parse: `schema.safeParse(value, inWords)`. */
+export const inWords = { error: problemInWords };
+
+/** `exit_code: must be a number, not a text; cli: is missing`. `whole` names what has no field; three problems are enough to begin. */
+export const fieldsIn = (error: z.ZodError, whole: string): string => {
+  const told = error.issues.map((i) =>
+    i.path.length > 0 ? `${i.path.join('.')}: ${i.message}` : `${whole} ${i.message}`,
+  );
+  return told.length > 3 ? `${told.slice(0, 3).join('; ')}; and ${told.length - 3} more` : told.join('; ');
 };
 
 const kinds: Record<string, string> = {
