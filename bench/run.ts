@@ -6,9 +6,11 @@ import { claims } from './claims.ts';
 import { flood } from './flood.ts';
 import { type Figure, show } from './measure.ts';
 import { ready } from './ready.ts';
+import { recovery } from './recovery.ts';
 
 const sections: Record<string, () => Promise<Figure[]>> = {
   ready,
+  recovery,
   accepts,
   claims,
   busy,

@@ -60,7 +60,7 @@ export interface Runner {
   retired: Promise<void>;
 }
 
-/** How long a leaving runner goes on delivering endings that are ready; the next one sends the rest. */
+/** How long a runner that is stopped goes on delivering endings that are ready; the next one sends the rest. */
 const flushMs = 3_000;
 
 export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
@@ -132,8 +132,8 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   const stop = (): Promise<void> => {
     stopped ??= (async () => {
       await claims?.stop();
-      const flushed = roster.untilDelivered();
-      await Promise.race([flushed, clock.sleep(flushMs)]);
+      // A next one stands ready and delivers what is on disk at once, perhaps to a server that this one does not know.
+      if (!replaced) await Promise.race([roster.untilDelivered(), clock.sleep(flushMs)]);
       renewals.stop();
       leaving.abort(new Error('the runner leaves'));
       await work.idle();

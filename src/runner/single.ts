@@ -17,7 +17,7 @@ import { statOf } from './launchers/proc.ts';
 import { bootId, isAlive } from './launchers/proof.ts';
 import { readRecord } from './record-file.ts';
 
-/** A retiring runner delivers what it can for 3 s and closes; a host under load gets five times that. */
+/** A retiring runner ends the requests it has out and closes; a host under load gets plenty. */
 const retireMs = 15_000;
 /** Between two looks at a place that is held by somebody who does not listen yet. */
 const lookMs = 50;

@@ -1,6 +1,8 @@
 /**
- * A coding job of the real Claude Code CLI against the scripted provider, killed at a random instant and then resumed: in the end
- * the tree is the one of a job that nobody killed, and no tool call whose result was recorded ran a second time.
+ * A coding job of the real Claude Code CLI against the scripted provider. At a random instant the CLI, the runner, the holder,
+ * several of them or all with the server are killed, and what did not end well is resumed: in the end the tree is the one of a job
+ * that nobody killed, and no tool call whose result was recorded ran a second time. Whom no kill touched ends as if there had been
+ * none.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,11 +10,25 @@ import { join } from 'node:path';
 import { startModelApi } from '../model-api/server.ts';
 import { chanceOf } from '../sim/chance.ts';
 import { claudeBin, type Installation, install } from '../support/installation.ts';
+import type { Part } from './rounds.ts';
 
 const steps = 5;
 
+/** In turn. A holder without its agent is shot, too: that goes on without a parent, and nobody sees its exit. */
+const targets: readonly (readonly Part[])[] = [
+  ['agents'],
+  ['runner'],
+  ['holder'],
+  ['runner', 'agents'],
+  ['holder', 'agents'],
+  ['runner', 'holder'],
+  ['server', 'runner', 'holder', 'agents'],
+];
+
 interface JobReport {
   kills: number;
+  /** As what they ended, by what was killed. */
+  ended: Record<string, Record<string, number>>;
   /** How many results were recorded at the kill, over all kills. */
   recordedAtKill: Record<string, number>;
   problems: string[];
@@ -25,7 +41,7 @@ export const killedJobs = async (
   const { below } = chanceOf(o.seed);
   const provider = await startModelApi();
   const drover = await install();
-  const report: JobReport = { kills: 0, recordedAtKill: {}, problems: [] };
+  const report: JobReport = { kills: 0, ended: {}, recordedAtKill: {}, problems: [] };
   try {
     const repo = join(drover.home, 'repo');
     mkdirSync(repo);
@@ -60,7 +76,9 @@ export const killedJobs = async (
     const typicalMs = Math.max(500, Date.parse(whole.completed_at) - Date.parse(whole.started_at));
 
     for (let n = 0; n < o.kills; n++) {
-      const wrong = (what: string) => report.problems.push(`kill ${n}: ${what}`);
+      const shot = targets[n % targets.length]!;
+      const name = shot.join(' and ');
+      const wrong = (what: string) => report.problems.push(`kill ${n} (${name}): ${what}`);
       const id = await start();
       await drover.until(
         'it runs',
@@ -68,14 +86,19 @@ export const killedJobs = async (
         (e) => e.started_at !== null,
       );
       await new Promise((r) => setTimeout(r, below(typicalMs)));
-      for (const pid of drover.pids('stream-json')) kill(pid);
+      for (const part of shot) await kill(drover, part);
+      if (shot.includes('server')) await drover.start();
       const killed = await drover.ended(id);
       report.kills++;
+      report.ended[name] = { ...report.ended[name], [killed.cause]: (report.ended[name]?.[killed.cause] ?? 0) + 1 };
+      const untrue = falseIn(killed, shot);
+      if (untrue !== null) wrong(untrue);
       if (killed.status === 'success') {
+        if (treeOf(killed) !== tree)
+          wrong(`it ended well with another tree: ${git('ls-tree', '--name-only', treeOf(killed))}`);
         report.recordedAtKill.ended = (report.recordedAtKill.ended ?? 0) + 1;
         continue;
       }
-      if (killed.cause !== 'killed_unknown') wrong(`it is called ${killed.cause}`);
       const recorded = await recordedSteps(drover, id);
       report.recordedAtKill[recorded] = (report.recordedAtKill[recorded] ?? 0) + 1;
       const resumed = await drover.api('POST', `/api/executions/${id}/resume`, {});
@@ -102,12 +125,23 @@ export const killedJobs = async (
   }
 };
 
-const kill = (pid: number): void => {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It had ended by itself.
-  }
+/** Null = the ending says what happened. */
+const falseIn = (e: { cause: string }, shot: readonly Part[]): string | null => {
+  // Whoever had ended before the shot ended well.
+  const possible = ['success'];
+  if (shot.includes('holder')) possible.push('unknown');
+  else if (shot.includes('agents')) possible.push('killed_unknown');
+  return possible.includes(e.cause) ? null : `it is called ${e.cause}`;
+};
+
+const kill = async (drover: Installation, part: Part): Promise<void> => {
+  if (part === 'server') return drover.killServer();
+  for (const pid of drover.pids(part === 'agents' ? 'stream-json' : `/${part}.js`))
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It had ended by itself.
+    }
 };
 
 /** The highest step whose result stands in the transcript. */
