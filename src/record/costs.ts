@@ -6,6 +6,7 @@
 import type { CostKind } from '../contract/execution.ts';
 import type { CostGroup, CostSlice } from '../contract/money.ts';
 import { dayOf, monthOf } from '../kernel/zone.ts';
+import { csvLine } from './csv.ts';
 
 export interface CostLine {
   /** One value per group that was asked for; null = none (no credential, no tag, model not told). */
@@ -97,14 +98,6 @@ export const costLines = (slices: readonly CostSlice[], groups: readonly CostGro
 export const costTotal = (slices: readonly CostSlice[], zone: string): CostLine =>
   costLines(slices, [], zone)[0] ?? empty({});
 
-/** RFC 4180; a value that a spreadsheet would take for a formula is put in quotes behind an apostrophe. */
-const cell = (value: string | number | null): string => {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-};
-
 const figures = [
   'runs',
   'unpriced_runs',
@@ -120,8 +113,6 @@ const figures = [
 
 export const costCsv = (lines: readonly CostLine[], groups: readonly CostGroup[]): string =>
   [
-    [...groups, ...figures].join(','),
-    ...lines.map((l) => [...groups.map((g) => cell(l.key[g] ?? null)), ...figures.map((f) => cell(l[f]))].join(',')),
-  ]
-    .map((line) => `${line}\r\n`)
-    .join('');
+    csvLine([...groups, ...figures]),
+    ...lines.map((l) => csvLine([...groups.map((g) => l.key[g] ?? null), ...figures.map((f) => l[f])])),
+  ].join('');

@@ -1,5 +1,6 @@
 /** Who did what, filtered, page by page, and as a file. For owners: it names people. */
 import { z } from 'zod';
+import { csvLine } from '../../record/csv.ts';
 import type { ReadVerbs } from '../../store/store.ts';
 import { iso, type RouteModule } from '../route.ts';
 
@@ -92,7 +93,7 @@ export const auditRoutes: RouteModule = (deps) => async (app) => {
         for (const r of page)
           lines.push(
             format === 'csv'
-              ? csvLine([r.id, r.at, r.by, r.by_name ?? '', r.action, r.target, JSON.stringify(r.data)])
+              ? csvLine([r.id, r.at, r.by, r.by_name, r.action, r.target, JSON.stringify(r.data)])
               : `${JSON.stringify(r)}\n`,
           );
         n += page.length;
@@ -103,7 +104,3 @@ export const auditRoutes: RouteModule = (deps) => async (app) => {
     },
   );
 };
-
-/** RFC 4180. What a spreadsheet would take for a formula is kept text by an apostrophe. */
-const csvLine = (cells: readonly string[]): string =>
-  `${cells.map((c) => `"${(/^[=+\-@\t\r]/.test(c) ? `'${c}` : c).replaceAll('"', '""')}"`).join(',')}\r\n`;
