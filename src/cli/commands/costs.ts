@@ -4,6 +4,7 @@ import { costGroups } from '../../contract/money.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
+import { dollars } from '../show/durations.ts';
 import { table } from '../show/table.ts';
 import { sinceOf } from './rediagnose.ts';
 
@@ -13,7 +14,6 @@ interface Asked {
   to?: string;
   csv?: boolean;
 }
-const usd = (n: number): string => `$${n.toFixed(n !== 0 && Math.abs(n) < 0.01 ? 4 : 2)}`;
 
 const groupsOf = (text: string): CostGroup[] =>
   text.split(',').map((word) => {
@@ -50,17 +50,17 @@ export const costs = async (context: Context, options: Asked): Promise<ExitName>
         body.costs.map((c) => [
           ...groups.map((g) => c[g] ?? '–'),
           c.unpriced_runs === 0 ? String(c.runs) : `${c.runs} (${c.unpriced_runs} of unknown cost)`,
-          usd(c.cost_usd),
-          usd(c.billed_usd),
-          usd(c.notional_usd),
-          usd(c.unknown_usd),
-          usd(c.estimated_usd),
+          dollars(c.cost_usd),
+          dollars(c.billed_usd),
+          dollars(c.notional_usd),
+          dollars(c.unknown_usd),
+          dollars(c.estimated_usd),
         ]),
       ),
     );
     const { total } = body;
     terminal.out(
-      `${usd(total.cost_usd)} in ${total.runs} runs since ${body.from} (${body.timezone}): ${usd(total.billed_usd)} billed, ${usd(total.notional_usd)} at list price on subscriptions, ${usd(total.unknown_usd)} not known which.\n`,
+      `${dollars(total.cost_usd)} in ${total.runs} runs since ${body.from} (${body.timezone}): ${dollars(total.billed_usd)} billed, ${dollars(total.notional_usd)} at list price on subscriptions, ${dollars(total.unknown_usd)} not known which.\n`,
     );
   }
   return 'ok';
@@ -82,10 +82,10 @@ export const budgets = async (context: Context): Promise<ExitName> => {
         body.budgets.map((b) => [
           b.agent_name ?? 'the fleet',
           b.period,
-          usd(b.limit_usd),
-          usd(b.spent_usd),
-          usd(b.reserved_usd),
-          usd(b.left_usd),
+          dollars(b.limit_usd),
+          dollars(b.spent_usd),
+          dollars(b.reserved_usd),
+          dollars(b.left_usd),
           {
             text: `${Math.round(100 * b.used)} %`,
             colour: b.used >= 1 ? ('red' as const) : b.used >= 0.8 ? ('yellow' as const) : ('green' as const),
@@ -113,7 +113,7 @@ export const setBudget = async (context: Context, which: Which, [amount]: string
   if (context.json) printJson(context, body);
   else
     context.terminal.out(
-      `${named(which)} may spend ${usd(limit)} a ${per}; beyond it new work waits (budget_spent), and nothing that runs is ended.\n`,
+      `${named(which)} may spend ${dollars(limit)} a ${per}; beyond it new work waits (budget_spent), and nothing that runs is ended.\n`,
     );
   return 'ok';
 };

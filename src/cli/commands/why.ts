@@ -3,7 +3,7 @@ import type { ChainBody } from '../../client/wire.ts';
 import { isTerminal } from '../../contract/status.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
-import { age } from '../show/durations.ts';
+import { age, dollars } from '../show/durations.ts';
 import { endingLines } from '../show/ending.ts';
 import { waitingFor } from '../show/waiting.ts';
 import { plain } from '../terminal.ts';
@@ -51,5 +51,5 @@ const chainLines = ({ executions, parents, children, cost }: ChainBody): string 
     const waits = e.waits_for.length === 0 ? '' : `, waits for ${e.waits_for.map(named).join(', ')}`;
     return `  ${'  '.repeat(e.depth)}${e.agent_name} ${e.id}: ${e.status}${waits}\n`;
   });
-  return `chain${cost === null ? '' : `, $${cost.toFixed(4)} in all`}:\n${lines.join('')}`;
+  return `chain${cost === null ? '' : `, ${dollars(cost)} in all`}:\n${lines.join('')}`;
 };
