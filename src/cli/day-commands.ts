@@ -1,9 +1,8 @@
 /** `drover schedule …`, `webhook …`, `people …`, `chat`, `apply`, `export`, `emergency-stop`: names, arguments and options. */
 import { type Command, Option } from 'commander';
+import { roles } from '../contract/principal.ts';
 import { catchUps, overlaps } from '../contract/schedule.ts';
 import { type Declare, whole } from './options.ts';
-
-const roles = ['owner', 'operator', 'viewer'];
 
 const scheduleFlags = (command: Command): Command =>
   command
@@ -66,7 +65,7 @@ export const dayCommands = (program: Command, declare: Declare): void => {
     async () => (await loadPeople()).list,
   );
   declare(people, 'invite', 'a link that lets one person in, once', async () => (await loadPeople()).invite)
-    .addOption(new Option('--role <role>', 'what they may do (default: operator)').choices(roles))
+    .addOption(new Option('--role <role>', 'what they may do (default: operator)').choices([...roles]))
     .option('--name <name>', 'the name they sign in with (default: they choose)')
     .option('--hours <n>', 'how long the link works (default: 72)', whole('--hours'));
   declare(

@@ -1,5 +1,6 @@
 /** Who asks. An agent or an execution never has its owner's rights. */
-export type Role = 'owner' | 'operator' | 'viewer';
+export const roles = ['owner', 'operator', 'viewer'] as const;
+export type Role = (typeof roles)[number];
 
 export type Principal =
   | { kind: 'user'; id: string; name: string; role: Role }

@@ -5,17 +5,15 @@
  */
 import { Cron } from 'croner';
 import { type Refusal, refuse } from '../contract/errors.ts';
+import { isZone } from '../kernel/zone.ts';
 
 const cronOf = (expression: string, timezone: string): Cron =>
   new Cron(expression, { timezone, paused: true, mode: '5-or-6-parts' });
 
 /** Null when it can be used. The problem names the field, as a client wrote it. */
 export const cronProblem = (expression: string, timezone: string, now: number): Refusal | null => {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-  } catch {
+  if (!isZone(timezone))
     return invalid('timezone', `is not a time zone (${JSON.stringify(timezone)}); write one like Europe/Berlin or UTC`);
-  }
   // A date is a pattern to the library, for one run. Here it would be a schedule that never comes again.
   if (/^\d{4}-/.test(expression.trim()))
     return invalid('cron_expression', 'is a date; write five fields (minute hour day month weekday)');

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { refuse } from '../../contract/errors.ts';
+import { roles } from '../../contract/principal.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
 import type { UserRow } from '../../store/rows.ts';
@@ -12,7 +13,7 @@ import { checkNewPassword, hashPassword } from '../passwords.ts';
 import { IdParams, iso, MessageBody, orNotFound, orRefuse, Refused, type RouteModule, who } from '../route.ts';
 
 const tags = ['People'];
-export const RoleBody = z.enum(['owner', 'operator', 'viewer']);
+export const RoleBody = z.enum(roles);
 /** What people type to sign in: no spaces, so that two names that look alike are few. */
 export const Username = z
   .string()

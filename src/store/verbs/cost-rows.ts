@@ -54,11 +54,15 @@ export const recordCost = async (
     cost_usd: args.cost_usd,
     cost_kind: args.cost_kind ?? 'unknown',
     estimated: args.cost_estimated ? 1 : 0,
-    input_tokens: u === null ? 0 : u.input_tokens + u.cache_read_tokens + u.cache_write_tokens,
+    input_tokens: u === null ? 0 : inputTokens(u),
     output_tokens: u?.output_tokens ?? 0,
   });
   if (args.cost_usd !== null) await watchBudgets(tx, row.agent_id);
 };
+
+/** What went in, cached or not: the bare count without the cache would be a few tokens for a long prompt. */
+export const inputTokens = (u: NonNullable<SettleArgs['facts']['stream']['usage']>): number =>
+  u.input_tokens + u.cache_read_tokens + u.cache_write_tokens;
 
 const sliceMs = 900_000;
 

@@ -8,7 +8,7 @@ import type { Decision } from '../../contract/verdict.ts';
 import { statement } from '../statement.ts';
 import type { SettleArgs } from '../store.ts';
 import type { Tx, WriteVerb } from '../tx.ts';
-import { recordCost } from './cost-rows.ts';
+import { inputTokens, recordCost } from './cost-rows.ts';
 import { showed } from './credential-evidence.ts';
 import { type Ending, end, sayError } from './end.ts';
 import { tell } from './events.ts';
@@ -202,7 +202,3 @@ const noteSwitch = async (
     .execute();
   await tell(tx, { type: 'credential.switched', execution_id, agent_name, data: { from, to, cause } });
 };
-
-/** What went in, cached or not: the bare count without the cache would be a few tokens for a long prompt. */
-const inputTokens = (u: NonNullable<SettleArgs['facts']['stream']['usage']>): number =>
-  u.input_tokens + u.cache_read_tokens + u.cache_write_tokens;
