@@ -83,7 +83,7 @@ export const settings = {
   },
   DROVER_RETENTION_DAYS: {
     default: String(limits.retentionDays.default),
-    about: 'Days that ended executions, their transcripts and events are kept.',
+    about: 'Days that ended executions, their transcripts, events and kept trees stay.',
   },
   DROVER_AGENT_USER: { default: '', about: 'As root: run agents as this user.' },
   DROVER_OPEN_SETUP: { default: '0', about: '1 = set-up without the owner token. For test benches only.' },

@@ -56,6 +56,7 @@ const main = async () => {
     token,
     slots: config.runnerSlots,
     agentUser: config.agentUser,
+    retentionDays: config.retentionDays,
     claudeBin: config.claudeBin,
     packaged: Object.fromEntries(packaged),
     env: environmentWith(),

@@ -28,6 +28,7 @@ import type { StallMs } from './silence.ts';
 import { becomeSingle } from './single.ts';
 import { openSpool } from './spool.ts';
 import { createWork } from './work.ts';
+import { pruneRefs } from './workspace/prune-refs.ts';
 import { createWorkspaces } from './workspace/workspaces.ts';
 
 export interface RunnerOptions {
@@ -40,6 +41,8 @@ export interface RunnerOptions {
   /** Places for live processes; null = as many as the fleet limit and the depth of calls ask for. */
   slots: number | null;
   agentUser: string | null;
+  /** Kept trees go after so many days. */
+  retentionDays: number;
   claudeBin: string | null;
   packaged: AdapterHost['packaged'];
   /** The environment of this process, from which adapters let an allow-list pass. */
@@ -62,6 +65,7 @@ export interface Runner {
 
 /** How long a runner that is stopped goes on delivering endings that are ready; the next one sends the rest. */
 const flushMs = 3_000;
+const dayMs = 86_400_000;
 
 export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   const { kernel, home } = o;
@@ -158,10 +162,14 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   const found = await recover(parts, work);
   launcher.sweep(roster.has);
   const kept = await workspaces.prune(new Set(roster.executions()));
-  void workspaces.pruneRefs(clock.now()).then(
-    (n) => n > 0 && log.info('kept trees of 30 days ago are gone', { refs: n }),
-    (error) => log.warn('old kept trees stay', { error }),
-  );
+  const pruneDaily = async (): Promise<void> => {
+    while (!leaving.signal.aborted) {
+      const refs = await pruneRefs(home, clock.now(), o.retentionDays, log);
+      if (refs > 0) log.info('old kept trees are gone', { refs, days: o.retentionDays });
+      await clock.sleep(dayMs, leaving.signal).catch(() => {});
+    }
+  };
+  void pruneDaily().catch((error) => log.warn('old kept trees stay', { error }));
   log.info('the runner is up', { slots: o.slots, cgroup: launcher.cgroup, ...found, workspaces_kept: kept.length });
   if (roster.size() > 0) renewals.soon();
   if (stopped === null)

@@ -45,6 +45,7 @@ export const runnerBench = async (
       token: () => 'runner-key',
       slots: 16,
       agentUser: null,
+      retentionDays: 30,
       claudeBin,
       packaged: Object.fromEntries(['codex', 'gemini'].map((name) => [name, resolve('node_modules/.bin', name)])),
       env: { PATH: process.env.PATH, HOME: home, ANTHROPIC_API_KEY: 'stale-key-of-the-server' },

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -14,21 +14,36 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-it(verifies('R31')('drops kept trees after 30 days, and nothing else of the repository'), async () => {
-  const repo = join(home, 'repo');
-  makeRepo(repo, { a: '1\n' });
-  const git = (...args: string[]) => execFileSync('git', ['-C', repo, ...args], { encoding: 'utf8' }).trim();
-  const day = 86_400_000;
-  const now = 1_760_000_000_000;
-  const idAt = (ms: number) => timeOrderedIds({ bytes: (n) => new Uint8Array(n).fill(7) }).next(ms);
-  const [old, young] = [idAt(now - 31 * day), idAt(now - 29 * day)];
-  for (const ref of [`drover/${old}/a1`, `drover/${old}/base`, `drover/${young}/a1`, 'drover/notes/mine', 'heads/own'])
-    git('update-ref', `refs/${ref}`, 'HEAD');
-  const before = git('for-each-ref', '--format=%(refname)').split('\n');
-  const gitDir = join(repo, '.git');
-  for (const dir of [gitDir, gitDir, join(home, 'gone')]) rememberRepository(home, dir);
-  expect(await pruneRefs(home, now)).toBe(2);
-  const after = git('for-each-ref', '--format=%(refname)').split('\n');
-  expect(before.filter((ref) => !after.includes(ref))).toEqual([`refs/drover/${old}/a1`, `refs/drover/${old}/base`]);
-  expect(await pruneRefs(home, now)).toBe(0);
-});
+it(
+  verifies('R31')('drops kept trees after as many days as rows are kept, and nothing else of the repository'),
+  async () => {
+    const repo = join(home, 'repo');
+    makeRepo(repo, { a: '1\n' });
+    const git = (...args: string[]) => execFileSync('git', ['-C', repo, ...args], { encoding: 'utf8' }).trim();
+    const day = 86_400_000;
+    const now = 1_760_000_000_000;
+    const idAt = (ms: number) => timeOrderedIds({ bytes: (n) => new Uint8Array(n).fill(7) }).next(ms);
+    const [old, young] = [idAt(now - 31 * day), idAt(now - 29 * day)];
+    for (const ref of [
+      `drover/${old}/a1`,
+      `drover/${old}/base`,
+      `drover/${young}/a1`,
+      'drover/notes/mine',
+      'heads/own',
+    ])
+      git('update-ref', `refs/${ref}`, 'HEAD');
+    const before = git('for-each-ref', '--format=%(refname)').split('\n');
+    const gitDir = join(repo, '.git');
+    mkdirSync(join(home, 'no repository'));
+    for (const dir of [join(home, 'no repository'), gitDir, gitDir, join(home, 'gone')]) rememberRepository(home, dir);
+    // What cannot be read keeps nothing else.
+    const odd: unknown[] = [];
+    const prune = (days: number) => pruneRefs(home, now, days, { warn: (...said) => odd.push(said) });
+    expect(await prune(40)).toBe(0);
+    expect(await prune(30)).toBe(2);
+    const after = git('for-each-ref', '--format=%(refname)').split('\n');
+    expect(before.filter((ref) => !after.includes(ref))).toEqual([`refs/drover/${old}/a1`, `refs/drover/${old}/base`]);
+    expect(await prune(30)).toBe(0);
+    expect(odd).toHaveLength(3);
+  },
+);

@@ -5,15 +5,12 @@ import type { Workspaces } from '../parts.ts';
 import { type Kept, keep, keptBefore } from './keep.ts';
 import { prepare } from './prepare.ts';
 import { keepIfLeft, pruneWorkspaces } from './prune.ts';
-import { pruneRefs } from './prune-refs.ts';
 import { findRepository } from './repository.ts';
 import { findWorkspace } from './workspace.ts';
 
 interface HostWorkspaces extends Workspaces {
   /** At the start, after the attempts of the last runner are known: `inUse` are their executions. */
   prune(inUse: ReadonlySet<string>): Promise<Kept[]>;
-  /** Kept trees that are old enough go; how many refs. */
-  pruneRefs(now: number): Promise<number>;
 }
 
 /** `atWork`: whether an attempt of this execution is on this host. */
@@ -32,5 +29,4 @@ export const createWorkspaces = (home: string, atWork: (execution: string) => bo
     return await keptBefore(found, claim.execution_id, claim.attempt, place);
   },
   prune: (inUse) => pruneWorkspaces(home, inUse),
-  pruneRefs: (now) => pruneRefs(home, now),
 });
