@@ -282,6 +282,9 @@ const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding 
   )
     return { ...windowRejected(f.limit, f.text, context), why: finding('usage_limit').why };
 
+  // A plan's token that the API refused: the CLI drops it, asks once more, and then says of itself that it has none.
+  if (sentence?.cause === 'auth_missing' && f.status === 401 && spoke)
+    return finding('auth_failed', helper(stream) ? { switches: false, renews: true } : {});
   if (sentence !== null) {
     if (sentence.cause === 'auth_failed' && helper(stream)) return { ...sentence, switches: false, renews: true };
     // A sentence without any structure around it names the cause; that the API spoke it does not prove.
