@@ -5,6 +5,7 @@
  * a page, or a body of another shape, is an intermediary.
  */
 import type { Cause } from '../contract/causes.ts';
+import { rowOf } from './row-of.ts';
 
 export const anthropicTypes: Record<string, Cause> = {
   authentication_error: 'auth_failed',
@@ -58,7 +59,7 @@ export const apiBody = (text: string): ApiBody | null => {
     // Gateways and AWS put `message` or `Message` at the top.
     const said = error.message ?? error.Message;
     const message = typeof said === 'string' ? said : '';
-    return { type, message, proven: body.type === 'error' && type !== null && type in anthropicTypes };
+    return { type, message, proven: body.type === 'error' && rowOf(anthropicTypes, type) !== undefined };
   } catch {
     return null;
   }

@@ -11,6 +11,7 @@ import { byStatus, claudeSentence } from './claude-table.ts';
 import type { Context, Finding } from './finding.ts';
 import { lineFinding } from './owned-lines.ts';
 import { resetFromText } from './reset-times.ts';
+import { rowOf } from './row-of.ts';
 
 type Json = Record<string, unknown>;
 
@@ -151,10 +152,11 @@ export const claudeTerminal = (stream: StreamFacts, context: Context): Finding |
   if (result === null || result.type !== 'result' || claudeSucceeded(result)) return null;
   const proven = (cause: Cause, why: string): Finding => ({ cause, why, tier: 'structured', confidence: 'proven' });
   const startup = text(result.startup_failure_reason);
-  if (startup !== null) return proven(startupReasons[startup] ?? 'bad_config', `startup_failure_reason ${startup}`);
+  if (startup !== null)
+    return proven(rowOf(startupReasons, startup) ?? 'bad_config', `startup_failure_reason ${startup}`);
   for (const key of ['terminal_reason', 'subtype'] as const) {
     const value = text(result[key]);
-    const cause = value === null ? undefined : terminalReasons[value];
+    const cause = rowOf(terminalReasons, value);
     if (cause !== undefined) return proven(cause, `result.${key} ${value}`);
   }
   const reasons = text(result.terminal_reason) ?? text(result.subtype) ?? '';
@@ -229,8 +231,8 @@ const windowRejected = (limit: Json, said: string, context: Context): Finding =>
 });
 
 const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding | null => {
-  const typed = f.type !== null && Object.hasOwn(anthropicTypes, f.type);
-  const spoke = typed || f.requestId;
+  const typed = rowOf(anthropicTypes, f.type);
+  const spoke = typed !== undefined || f.requestId;
   const firstLine = f.text.split(/\r?\n/, 1)[0]!;
   const sentence = claudeSentence(firstLine, context, 'structured');
   // A rendered message or a class of the main thread, with a status or the CLI's own sentence, is its own proof (older builds).
@@ -247,14 +249,14 @@ const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding 
 
   if (f.class === 'cloud_credential_error' || f.apiError === 'provider_credentials')
     return finding('auth_failed', { switches: false, renews: true });
-  const local = f.apiError === null ? undefined : localApiErrors[f.apiError];
+  const local = rowOf(localApiErrors, f.apiError);
   if (local !== undefined) {
     // A refused proxy tunnel and a dead host share `connection_failed`; the sentence tells them apart.
     const cause = f.apiError === 'connection_failed' && sentence !== null ? sentence.cause : local;
     const closed = cause === 'edge_blocked';
     return finding(cause, { switches: false, retryable: closed ? false : undefined });
   }
-  const typedError = f.apiError === null ? undefined : apiErrors[f.apiError];
+  const typedError = rowOf(apiErrors, f.apiError);
   if (f.apiError === 'max_output_tokens' && (f.cut === 'context_window' || sentence?.cause === 'context_overflow'))
     return finding('context_overflow');
   // A window of the plan, or a cap on money: the sentence says which.
@@ -270,10 +272,8 @@ const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding 
   const page = !spoke && (looksLikePage(body) || (f.type !== null && !typed && f.status === 403));
   if (page && f.status !== null && f.status < 500) return finding('edge_blocked', { retryable: isChallenge(body) });
 
-  if (f.class !== null && Object.hasOwn(classes, f.class)) {
-    const cause = classes[f.class]!;
-    return finding(cause, { switches: true });
-  }
+  const classed = rowOf(classes, f.class);
+  if (classed !== undefined) return finding(classed, { switches: true });
   if (
     f.limit !== null &&
     text(f.limit.rateLimitType) !== null &&
@@ -298,7 +298,7 @@ const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding 
   if (message !== null) return finding(message);
   if (f.status !== null) {
     if (f.status === 401 && helper(stream)) return finding('auth_failed', { switches: false, renews: true });
-    const meant = typed && f.status !== 404 ? { cause: anthropicTypes[f.type!]! } : byStatus(f.status, spoke);
+    const meant = typed && f.status !== 404 ? { cause: typed } : byStatus(f.status, spoke);
     const older = f.status === 401 && !spoke && f.synthetic && !f.marksErrors ? { switches: true } : {};
     return finding(meant.cause, {
       ...meant,
@@ -306,7 +306,7 @@ const apiFailure = (stream: StreamFacts, f: Failure, context: Context): Finding 
       ...older,
     });
   }
-  if (typed) return finding(anthropicTypes[f.type!]!);
+  if (typed) return finding(typed);
   if (f.class === 'authentication_failed') return finding('auth_failed', { switches: f.requestId ? true : null });
   if (f.class === 'rate_limit') return finding('rate_limited');
   const retry = claudeRetrying(stream);

@@ -7,6 +7,7 @@ import type { StreamFacts } from '../contract/facts.ts';
 import { byStatus } from './claude-table.ts';
 import type { Context, Finding } from './finding.ts';
 import { findingOf, type OwnedSentence, sentenceIn } from './owned-lines.ts';
+import { rowOf } from './row-of.ts';
 
 const any = /^/;
 
@@ -154,7 +155,9 @@ const errorBody = (text: string, wraps = wrapsMost): Body | null => {
     const message = typeof fields.message === 'string' ? fields.message.trim() : '';
     const status = [whole.status, fields.status, fields.code].find((s) => typeof s === 'number' && s >= 400 && s < 600);
     const said =
-      [fields.code, fields.type].find((c) => typeof c === 'string' && c in codes) ?? fields.code ?? fields.type;
+      [fields.code, fields.type].find((c) => typeof c === 'string' && Object.hasOwn(codes, c)) ??
+      fields.code ??
+      fields.type;
     const outer = { code: String(said ?? ''), message, status: (status as number | undefined) ?? null };
     const inner = wraps > 0 ? errorBody(message, wraps - 1) : null;
     return inner === null ? outer : { ...inner, code: inner.code || outer.code, status: inner.status ?? outer.status };
@@ -184,7 +187,7 @@ const codes: Record<string, OwnedSentence['cause']> = {
 };
 
 const bodyMeans = (body: Body, status: number): OwnedSentence => {
-  const known = codes[body.code];
+  const known = rowOf(codes, body.code);
   if (known)
     return { match: any, cause: known, switches: true, retryable: known === 'edge_blocked' ? false : undefined };
   const row = sentenceIn(turnSentences, body.message);

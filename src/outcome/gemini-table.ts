@@ -7,6 +7,7 @@ import type { StreamFacts } from '../contract/facts.ts';
 import { byStatus } from './claude-table.ts';
 import type { Context, Finding } from './finding.ts';
 import { findingOf, type OwnedSentence, sentenceIn } from './owned-lines.ts';
+import { rowOf } from './row-of.ts';
 
 const any = /^/;
 
@@ -130,7 +131,8 @@ const googleError = (text: string): GoogleError | null => {
 };
 
 const errorMeans = (error: GoogleError): OwnedSentence => {
-  if (error.reason !== null && error.reason in reasons) return reasons[error.reason]!;
+  const reason = rowOf(reasons, error.reason);
+  if (reason) return reason;
   if (error.perDay) return { match: any, cause: 'usage_limit', switches: true };
   const row = sentenceIn(messages, error.message);
   if (row) return row;
@@ -164,8 +166,8 @@ const reportMeans = (stream: StreamFacts): Finding | null => {
     if (row && row.cause !== 'unknown') return findingOf(row, said, { now: null, zone: 'UTC' });
   }
   const reason = lines.map((l) => /^ {2}reason: '([A-Z_]+)',$/.exec(l)?.[1]).find((r) => r !== undefined);
-  if (reason !== undefined && reason in reasons)
-    return findingOf(reasons[reason]!, `reason ${reason}`, { now: null, zone: 'UTC' });
+  const meant = rowOf(reasons, reason);
+  if (meant) return findingOf(meant, `reason ${reason}`, { now: null, zone: 'UTC' });
   const status = lines.map((l) => /^ {2}(?:status|code): (\d{3}),?$/.exec(l)?.[1]).find((s) => s !== undefined);
   if (status === undefined) return null;
   // Google answers a bad key with 400 where others say 401; its other 400s name what is wrong in the report's first line.
@@ -189,7 +191,8 @@ export const geminiTerminal = (stream: StreamFacts, context: Context): Finding |
   const message = typeof error.message === 'string' ? error.message : '';
   const structured = (row: OwnedSentence, text: string) => findingOf(row, text, context, 'structured');
   const type = typeof error.type === 'string' ? error.type : '';
-  if (type in errorTypes) return structured({ match: any, cause: errorTypes[type]! }, `${type}: ${message}`);
+  const cause = rowOf(errorTypes, type);
+  if (cause) return structured({ match: any, cause }, `${type}: ${message}`);
   if (type === 'FatalToolExecutionError' && /\b(ENOSPC|no space left on device)\b/i.test(message))
     return structured({ match: any, cause: 'host_resource_exhausted', retryable: false }, message);
   const row = apiError(message);

@@ -5,6 +5,7 @@
  */
 import type { Context, Finding } from './finding.ts';
 import { findingOf, type OwnedSentence, sentenceIn } from './owned-lines.ts';
+import { rowOf } from './row-of.ts';
 
 /** The kernel killed a process of this name; only that of the leader counts. */
 export const kernelKill =
@@ -149,8 +150,8 @@ const crashes: readonly OwnedSentence[] = [
 
 export const hostSentence = (line: string, context: Context): Finding | null => {
   const raised = library.exec(line)?.[1]?.replace(/Error$/, '');
-  if (raised !== undefined && raised in libraryCauses)
-    return findingOf({ match: library, cause: libraryCauses[raised]!, switches: null }, line, context);
+  const cause = rowOf(libraryCauses, raised);
+  if (cause) return findingOf({ match: library, cause, switches: null }, line, context);
   const row = sentenceIn([...resourceSentences, ...heapSentences, ...others], line);
   return row ? findingOf(row, line, context) : null;
 };
