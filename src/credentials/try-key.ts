@@ -3,6 +3,7 @@
  * Says yes, no, or that nobody knows; throws nothing. The key goes to that provider and nowhere else, in a header.
  */
 import type { Clock } from '../kernel/clock.ts';
+import { timedFetch } from '../kernel/timed-fetch.ts';
 
 const providers = {
   anthropic: {
@@ -37,18 +38,10 @@ export const tryKey = async (
   send: typeof fetch = fetch,
 ): Promise<Tried> => {
   const { url, headers } = providers[provider];
-  const late = new AbortController();
-  const cancel = clock.after(timeoutMs, () => late.abort());
-  try {
-    const answer = await send(url, { headers: headers(key), redirect: 'manual', signal: late.signal });
-    await answer.body?.cancel().catch(() => {});
-    return judged(answer.status);
-  } catch {
-    const why = late.signal.aborted ? `did not answer within ${timeoutMs / 1000} s` : 'cannot be reached from here';
-    return { valid: null, status: null, note: `${new URL(url).host} ${why}. The key was not looked at.` };
-  } finally {
-    cancel();
-  }
+  const { answer, late } = await timedFetch(clock, timeoutMs, url, { headers: headers(key) }, send);
+  if (answer !== null) return judged(answer.status);
+  const why = late ? `did not answer within ${timeoutMs / 1000} s` : 'cannot be reached from here';
+  return { valid: null, status: null, note: `${new URL(url).host} ${why}. The key was not looked at.` };
 };
 
 /** A key that is good and may do nothing is still known: 403 says whose it is, 401 (Gemini: 400) that it is nobody's. */

@@ -15,6 +15,7 @@ import { commit } from '../record/commit.ts';
 import type { FleetLimits } from '../store/rows.ts';
 import type { EnqueueArgs, EnqueueResult, WriteVerbs } from '../store/store.ts';
 import type { Deps } from './deps.ts';
+import { unheldTask } from './unheld-task.ts';
 
 /**
  * `bodyHash`: of what the client sent, so that a key used with another body is seen; null without an idempotency key.
@@ -63,8 +64,16 @@ export const submitFanOut = async (
   const fleet = await deps.fleetLimits();
   const items: (EnqueueArgs & { item: string })[] = [];
   let first: Admitted | null = null;
+  const request = (task: FanOutTask) =>
+    unheldTask({
+      agent_name: batch.agentName,
+      message: task.message,
+      triggered_by: 'fan_out',
+      timeout_s: batch.timeoutS,
+      idempotency_key: batch.key,
+    });
   for (const task of tasks) {
-    const admitted = await admit(deps, taskRequest(batch, task), by.principal);
+    const admitted = await admit(deps, request(task), by.principal);
     if (isRefusal(admitted)) return admitted;
     first ??= admitted;
     items.push({ ...stored(deps, admitted, fleet), item: task.id });
@@ -90,26 +99,6 @@ const batchProblem = (tasks: readonly FanOutTask[]): Refusal | null => {
   const twice = tasks.find((t, i) => tasks.findIndex((o) => o.id === t.id) !== i);
   return twice === undefined ? null : refuse('invalid', `tasks: the id "${twice.id}" is there twice.`);
 };
-
-const taskRequest = (
-  batch: { agentName: string; timeoutS: number | null; key: string | null },
-  task: FanOutTask,
-): ExecutionRequest => ({
-  kind: 'task',
-  agent_name: batch.agentName,
-  message: task.message,
-  triggered_by: 'fan_out',
-  class: 'batch',
-  // Nobody holds a connection for each of them (R12).
-  durable: true,
-  options: {},
-  timeout_s: batch.timeoutS,
-  session_id: null,
-  resume_session_id: null,
-  parent_execution_id: null,
-  idempotency_key: batch.key,
-  max_retries: null,
-});
 
 const keyOf = (principal: Principal, key: string | null, body_hash: string | null): EnqueueArgs['idempotency'] =>
   key !== null && body_hash !== null ? { scope: principalScope(principal), key, body_hash } : null;

@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto';
 import type { NotifyFormat } from '../contract/operator.ts';
 import { version } from '../contract/version.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { timedFetch } from '../kernel/timed-fetch.ts';
 import { type Notification, notificationBody } from './notification-body.ts';
 
 const timestampHeader = 'x-drover-timestamp';
@@ -39,34 +40,25 @@ export const post = async (
 ): Promise<Posted> => {
   const { body } = n;
   const timestamp = String(Math.floor(clock.now() / 1000));
-  const late = new AbortController();
-  const cancel = clock.after(timeoutMs, () => late.abort());
-  try {
-    const answer = await fetch(address.url, {
-      method: 'POST',
-      body,
-      redirect: 'manual',
-      signal: late.signal,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': `drover/${version}`,
-        [eventHeader]: n.event,
-        [deliveryHeader]: n.id,
-        [timestampHeader]: timestamp,
-        ...(address.secret !== null && { [signatureHeader]: signature(address.secret, timestamp, body) }),
-      },
-    });
-    // What it says is not read: it could be endless.
-    await answer.body?.cancel().catch(() => {});
-    if (answer.ok) return { ok: true, status: answer.status };
-    const redirect = answer.status >= 300 && answer.status < 400 ? ': redirects are not followed' : '';
-    return { ok: false, error: `answered ${answer.status}${redirect}`, retryAfterMs: retryAfterMs(answer) };
-  } catch (thrown) {
-    const error = late.signal.aborted ? `did not answer within ${timeoutMs / 1000} s` : unreachable(thrown);
+  const { answer, late, thrown } = await timedFetch(clock, timeoutMs, address.url, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': `drover/${version}`,
+      [eventHeader]: n.event,
+      [deliveryHeader]: n.id,
+      [timestampHeader]: timestamp,
+      ...(address.secret !== null && { [signatureHeader]: signature(address.secret, timestamp, body) }),
+    },
+  });
+  if (answer === null) {
+    const error = late ? `did not answer within ${timeoutMs / 1000} s` : unreachable(thrown);
     return { ok: false, error, retryAfterMs: null };
-  } finally {
-    cancel();
   }
+  if (answer.ok) return { ok: true, status: answer.status };
+  const redirect = answer.status >= 300 && answer.status < 400 ? ': redirects are not followed' : '';
+  return { ok: false, error: `answered ${answer.status}${redirect}`, retryAfterMs: retryAfterMs(answer) };
 };
 
 /** Seconds only: a date would be a guess about two clocks. */

@@ -7,25 +7,19 @@ import type { Principal } from '../contract/principal.ts';
 import type { ScheduleRow } from '../contract/schedule.ts';
 import type { Deps } from '../flow/deps.ts';
 import { submit } from '../flow/submit.ts';
+import { unheldTask } from '../flow/unheld-task.ts';
 import type { EnqueueResult } from '../store/store.ts';
 import type { PlannedTick, Point } from './due.ts';
 
-const requestOf = (s: ScheduleRow, triggered_by: Trigger): ExecutionRequest => ({
-  kind: 'task',
-  agent_name: s.agent_name,
-  message: s.message,
-  triggered_by,
-  class: 'batch',
-  // Nobody holds a connection for it (R12).
-  durable: true,
-  options: { model: s.model },
-  timeout_s: s.timeout_s,
-  session_id: null,
-  resume_session_id: null,
-  parent_execution_id: null,
-  idempotency_key: null,
-  max_retries: s.max_retries,
-});
+const requestOf = (s: ScheduleRow, triggered_by: Trigger): ExecutionRequest =>
+  unheldTask({
+    agent_name: s.agent_name,
+    message: s.message,
+    triggered_by,
+    options: { model: s.model },
+    timeout_s: s.timeout_s,
+    max_retries: s.max_retries,
+  });
 
 /** `expected`: where the schedule stood when this was planned; `next`: where it stands when this is stored. */
 export const submitTick = (

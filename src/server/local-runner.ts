@@ -8,6 +8,7 @@ import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync } from '
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { runnerRetiredExit } from '../contract/runner-protocol.ts';
+import { hashedBackoff } from '../kernel/backoff.ts';
 import { runnerSocket } from '../kernel/home-sockets.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 
@@ -84,9 +85,9 @@ export const startLocalRunner = (
     const over = (how: Record<string, unknown>) => {
       child = null;
       if (stopping) return;
-      // Quick deaths are spaced out, up to 10 s; one that had lived a minute is replaced at once.
+      // Quick deaths are spaced out; one that had lived a minute is replaced at once.
       failures = kernel.clock.steady() - began > 60_000 ? 0 : failures + 1;
-      const waitMs = failures === 0 ? 0 : Math.min(10_000, 100 * 2 ** failures);
+      const waitMs = failures === 0 ? 0 : hashedBackoff(p.home, failures, 200, 10_000);
       const known = { in_ms: waitMs, last_line: lastLine(logFile), log: logFile };
       kernel.log.warn('the runner ended; it is started again', { ...how, ...known });
       cancelRestart = kernel.clock.after(waitMs, start);

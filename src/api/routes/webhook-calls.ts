@@ -8,10 +8,10 @@ import type { FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { isRefusal, refuse } from '../../contract/errors.ts';
-import type { ExecutionRequest } from '../../contract/execution.ts';
 import { type WebhookRow, webhookLimits } from '../../contract/webhook.ts';
 import { openedOrNull } from '../../credentials/seal.ts';
 import { submit } from '../../flow/submit.ts';
+import { unheldTask } from '../../flow/unheld-task.ts';
 import { commit } from '../../record/commit.ts';
 import { createPerMinute } from '../per-minute.ts';
 import { withWireDetail } from '../present/refusals.ts';
@@ -100,7 +100,13 @@ export const webhookCallRoutes: RouteModule = (deps) => async (app) => {
         const delivery = header(request, deliveryHeaders)?.slice(0, 200) ?? null;
         const given = await submit(
           deps,
-          requestOf(row, body, delivery),
+          unheldTask({
+            agent_name: row.agent_name,
+            message: messageOf(row, body),
+            triggered_by: 'webhook',
+            timeout_s: row.timeout_s,
+            idempotency_key: delivery,
+          }),
           { kind: 'system', id: `webhook:${row.id}`, name: row.name },
           delivery === null ? null : createHash('sha256').update(body).digest('hex'),
         );
@@ -118,23 +124,6 @@ export const webhookCallRoutes: RouteModule = (deps) => async (app) => {
     );
   });
 };
-
-const requestOf = (row: WebhookRow, body: Buffer, delivery: string | null): ExecutionRequest => ({
-  kind: 'task',
-  agent_name: row.agent_name,
-  message: messageOf(row, body),
-  triggered_by: 'webhook',
-  class: 'batch',
-  // Nobody holds a connection for it (R12).
-  durable: true,
-  options: {},
-  timeout_s: row.timeout_s,
-  session_id: null,
-  resume_session_id: null,
-  parent_execution_id: null,
-  idempotency_key: delivery,
-  max_retries: null,
-});
 
 const messageOf = (row: WebhookRow, body: Buffer): string => {
   const context = contextOf(body);

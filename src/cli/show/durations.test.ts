@@ -25,7 +25,14 @@ describe('amounts for people', () => {
   });
 
   it('keeps small costs readable and tells nothing apart from zero', () => {
-    expect([null, 0, 0.0123, 0.5, 12].map(dollars)).toEqual(['–', '$0.00', '$0.0123', '$0.50', '$12.00']);
+    expect([null, 0, 0.0012, 0.0123, 0.5, 12].map(dollars)).toEqual([
+      '–',
+      '$0.00',
+      '$0.0012',
+      '$0.01',
+      '$0.50',
+      '$12.00',
+    ]);
   });
 
   it('writes sizes in powers of 1024', () => {

@@ -1,4 +1,5 @@
 /** How times and amounts are written for people. Pure; null is `–`, for what was not measured. */
+import { inDollars } from '../../contract/dollars.ts';
 
 const unit = (n: number, digits: number): string => n.toFixed(digits).replace(/\.0+$/, '');
 
@@ -20,7 +21,7 @@ export const age = (iso: string | null | undefined, now: number): string => {
 };
 
 export const dollars = (usd: number | null | undefined): string =>
-  usd === null || usd === undefined ? '–' : `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 4 : 2)}`;
+  usd === null || usd === undefined ? '–' : inDollars(usd);
 
 export const bytes = (n: number | null | undefined): string => {
   if (n === null || n === undefined) return '–';

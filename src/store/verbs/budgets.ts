@@ -3,6 +3,7 @@
  * spent or the next run does not fit any more. It closes when the budget is raised, taken away, or its period ends.
  */
 import { createHash } from 'node:crypto';
+import { inDollars } from '../../contract/dollars.ts';
 import { refuse } from '../../contract/errors.ts';
 import { moneyLimits } from '../../contract/money.ts';
 import type { NewOperatorItem } from '../../contract/operator.ts';
@@ -90,7 +91,6 @@ export const budgets: ReadVerb<'budgets'> = async (tx) => {
   return told;
 };
 
-const usd = (n: number): string => `$${n.toFixed(2)}`;
 const keyOf = (zone: string, period: SpendingGate['period'], now: number): string =>
   `budget:${period}:${dayOf(zone, startOf(zone, period, now))}`;
 
@@ -107,7 +107,7 @@ const tellOf = async (
   const priority: NewOperatorItem['priority'] = state.spent ? 'high' : 'normal';
   const live = (await liveItems(tx, name ?? '')).find((i) => i.dedup_key === key);
   if (live && (live.priority === 'high' || priority === 'normal')) return;
-  const of = `${name ?? 'The fleet'}: its budget of ${usd(g.limit_usd)} a ${g.period}`;
+  const of = `${name ?? 'The fleet'}: its budget of ${inDollars(g.limit_usd)} a ${g.period}`;
   await raise(
     tx,
     {
@@ -119,7 +119,7 @@ const tellOf = async (
         ? `${of} is used up: new work waits`
         : `${of} is used up to ${Math.round(100 * moneyLimits.warnAt)} %`,
       evidence: [
-        `${usd(g.spent_usd)} of ${usd(g.limit_usd)} spent. ${state.why}`.trimEnd(),
+        `${inDollars(g.spent_usd)} of ${inDollars(g.limit_usd)} spent. ${state.why}`.trimEnd(),
         `Raise it and what waits goes on: drover budget set ${name === null ? '' : `--agent ${name} `}--per ${g.period} ${(2 * g.limit_usd).toFixed(2)}`,
       ],
       fleet: name === null,
@@ -149,7 +149,7 @@ export const tellHeld = async (tx: Tx, w: World, agents: Iterable<string>): Prom
     // While runs are alive their reservation may be given back in part.
     if (gate === null || fitsInto({ ...gate, reserved_usd: 0 }, w.spending.expected.get(agent_id) ?? 0)) continue;
     const next = w.spending.expected.get(agent_id) ?? 0;
-    await tellOf(tx, gate, { spent: true, why: `The next run may cost ${usd(next)} (p90 of its last runs).` });
+    await tellOf(tx, gate, { spent: true, why: `The next run may cost ${inDollars(next)} (p90 of its last runs).` });
   }
 };
 

@@ -12,6 +12,26 @@ import { tell } from './events.ts';
 import { executionFrom, mustHave } from './execution-row.ts';
 
 const insertTick = insertInto('ticks', ['schedule_id', 'fire_at', 'execution_id', 'ran', 'by_hand']);
+/** A row that was never in the queue: it has what a row must have, and its end. */
+const insertSkipped = insertInto('executions', [
+  'id',
+  'agent_id',
+  'agent_name',
+  'kind',
+  'status',
+  'triggered_by',
+  'class',
+  'durable',
+  'depth',
+  'root_id',
+  'timeout_s',
+  'max_retries',
+  'queued_at',
+  'since_at',
+  'eligible_at',
+  'completed_at',
+]);
+const insertTexts = insertInto('execution_texts', ['execution_id', 'message', 'options', 'error']);
 
 /** Runs of a schedule that may still go are among its newest ones: a backlog holds no more by default. */
 const newestRuns = 200;
@@ -114,68 +134,30 @@ const storeSkipped = async (
   t: { fire_at: number; execution_id: string; reason: string },
 ): Promise<void> => {
   const { now, steady } = tx.at;
-  await tx.db
-    .insertInto('executions')
-    .values({
-      id: t.execution_id,
-      agent_id: s.agent_id,
-      agent_name: s.agent_name,
-      kind: 'task',
-      status: 'skipped',
-      triggered_by: 'schedule',
-      class: 'batch',
-      durable: 1,
-      depth: 0,
-      root_id: t.execution_id,
-      parent_execution_id: null,
-      session_id: null,
-      behind_since: null,
-      cli_session_id: null,
-      timeout_s: s.timeout_s,
-      max_retries: 0,
-      queued_at: now,
-      since_at: now,
-      eligible_at: steady,
-      queue_budget_ms: null,
-      expires_at: null,
-      not_before: null,
-      ripe_at: null,
-      token: null,
-      attempt_id: null,
-      runner_id: null,
-      credential_id: null,
-      started_at: null,
-      waiting_since: null,
-      completed_at: now,
-      cancel_requested_at: null,
-      cause: null,
-      duration_ms: null,
-      queued_ms: null,
-      cost_usd: null,
-      cost_kind: null,
-      tool_calls: null,
-      turns: null,
-      input_tokens: null,
-      output_tokens: null,
-      context_used: null,
-      context_max: null,
-      lane: null,
-      fan_out_id: null,
-      fan_out_item: null,
-    })
-    .execute();
-  await tx.db
-    .insertInto('execution_texts')
-    .values({
-      execution_id: t.execution_id,
-      message: s.message,
-      options: JSON.stringify({ model: s.model }),
-      response: null,
-      error: t.reason,
-      verdict: null,
-      wait_details: null,
-    })
-    .execute();
+  await insertSkipped(tx, {
+    id: t.execution_id,
+    agent_id: s.agent_id,
+    agent_name: s.agent_name,
+    kind: 'task',
+    status: 'skipped',
+    triggered_by: 'schedule',
+    class: 'batch',
+    durable: 1,
+    depth: 0,
+    root_id: t.execution_id,
+    timeout_s: s.timeout_s,
+    max_retries: 0,
+    queued_at: now,
+    since_at: now,
+    eligible_at: steady,
+    completed_at: now,
+  });
+  await insertTexts(tx, {
+    execution_id: t.execution_id,
+    message: s.message,
+    options: JSON.stringify({ model: s.model }),
+    error: t.reason,
+  });
   await insertTick(tx, { schedule_id: s.id, fire_at: t.fire_at, execution_id: t.execution_id, ran: 0, by_hand: 0 });
   await tell(tx, {
     type: 'execution.skipped',

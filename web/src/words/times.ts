@@ -1,4 +1,5 @@
 /** Times, sizes and money in words. Pure: the moment is an argument, and what was not measured is a dash. */
+import { inDollars } from '../../../src/contract/dollars.ts';
 
 const s = 1000;
 const m = 60 * s;
@@ -81,7 +82,7 @@ export const bytes = (n: number | null | undefined): string => {
 /** The kind belongs to the figure: a plan's notional dollars were never billed. */
 export const cost = (usd: number | null, kind?: 'billed' | 'notional' | 'unknown' | null): string => {
   if (usd === null) return notKnown;
-  const figure = usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+  const figure = inDollars(usd);
   return kind === 'notional' ? `${figure} notional` : kind === 'unknown' ? `≈ ${figure}` : figure;
 };
 
