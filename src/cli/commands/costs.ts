@@ -50,11 +50,10 @@ export const costs = async (context: Context, options: Asked): Promise<ExitName>
         body.costs.map((c) => [
           ...groups.map((g) => c[g] ?? '–'),
           c.unpriced_runs === 0 ? String(c.runs) : `${c.runs} (${c.unpriced_runs} of unknown cost)`,
-          dollars(c.cost_usd),
-          dollars(c.billed_usd),
-          dollars(c.notional_usd),
-          dollars(c.unknown_usd),
-          dollars(c.estimated_usd),
+          ...[c.cost_usd, c.billed_usd, c.notional_usd, c.unknown_usd, c.estimated_usd].map((usd) =>
+            // Where no run has told its cost there is no amount, not one of $0.00.
+            dollars(c.unpriced_runs === c.runs ? null : usd),
+          ),
         ]),
       ),
     );

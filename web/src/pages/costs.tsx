@@ -20,26 +20,29 @@ const noneOf = {
   day: '',
 } as const;
 
+/** Where no run has told its cost there is no amount, not one of $0.00. */
+const known = (of: CostLine, usd: number): number | null => (of.runs > 0 && of.unpriced_runs === of.runs ? null : usd);
+
 const Figures = ({ of }: { of: CostLine }) => (
   <dl className="figures">
     <div>
       <dt>In all</dt>
       <dd>
-        {cost(of.cost_usd)}
+        {cost(known(of, of.cost_usd))}
         <small>{plural(of.runs, 'run')}</small>
       </dd>
     </div>
     <div>
       <dt>Billed</dt>
       <dd>
-        {cost(of.billed_usd)}
+        {cost(known(of, of.billed_usd))}
         <small>by keys, per token</small>
       </dd>
     </div>
     <div>
       <dt>Notional</dt>
       <dd>
-        {cost(of.notional_usd)}
+        {cost(known(of, of.notional_usd))}
         <small>covered by plans</small>
       </dd>
     </div>
@@ -47,7 +50,7 @@ const Figures = ({ of }: { of: CostLine }) => (
       <div>
         <dt>Kind not known</dt>
         <dd>
-          {cost(of.unknown_usd)}
+          {cost(known(of, of.unknown_usd))}
           <small>which of the two is not known</small>
         </dd>
       </div>
@@ -89,10 +92,13 @@ const Lines = ({ by, lines }: { by: Group; lines: readonly CostLine[] }) => (
         {lines.map((l) => (
           <tr key={l[by] ?? ''}>
             <th scope="row">{l[by] ? <Plain text={l[by]} /> : <span className="muted">{noneOf[by]}</span>}</th>
-            <td>{count(l.runs)}</td>
-            <td>{cost(l.billed_usd)}</td>
-            <td>{cost(l.notional_usd)}</td>
-            <td className="wide">{cost(l.unknown_usd)}</td>
+            <td>
+              {count(l.runs)}
+              {l.unpriced_runs > 0 && <small className="muted"> {count(l.unpriced_runs)} of unknown cost</small>}
+            </td>
+            <td>{cost(known(l, l.billed_usd))}</td>
+            <td>{cost(known(l, l.notional_usd))}</td>
+            <td className="wide">{cost(known(l, l.unknown_usd))}</td>
             <td className="wide">{count(l.input_tokens)}</td>
             <td className="wide">{count(l.output_tokens)}</td>
           </tr>
