@@ -178,6 +178,8 @@ describe.skipIf(why !== null)(`a full disk${why === null ? '' : ` (skipped: ${wh
       expect(workspace.keep_error).toContain('No space left on device');
       expect(workspace.keep_error).toContain(`The files are still in ${workspace.path}`);
       expect(readdirSync(workspace.path)).toContain('work');
+      const diff = async () => (await drover.api('GET', `/api/executions/${run.id}/diff`)).body;
+      expect(await diff()).toMatchObject({ ref: null, note: expect.stringContaining('No space left on device') });
       disk.free();
       const resumed = await drover.api('POST', `/api/executions/${run.id}/resume`, {});
       expect(resumed.status).toBe(202);
@@ -188,6 +190,7 @@ describe.skipIf(why !== null)(`a full disk${why === null ? '' : ` (skipped: ${wh
         (refs) => refs !== '',
       );
       expect(Number(gitIn(repo, 'cat-file', '-s', `${ref}:work`))).toBe(9_000_000);
+      expect(await diff()).toMatchObject({ ref, diff: expect.stringContaining('b/work'), note: null });
       run.release();
       const next = await drover.ended(resumed.body.execution_id);
       expect(next.attempts[0].workspace).toMatchObject({ keep_error: null, ref: expect.any(String) });

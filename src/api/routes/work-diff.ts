@@ -4,6 +4,7 @@
  * in the workspace; when that cannot be, it says so.
  */
 import { z } from 'zod';
+import { leftRef } from '../../contract/kept-ref.ts';
 import { workspaceOf } from '../present/agent.ts';
 import { findExecution, readAttempts } from '../read-execution.ts';
 import { IdParams, type RouteModule, who } from '../route.ts';
@@ -27,21 +28,27 @@ export const workDiff: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const row = await findExecution(deps, request.params.id, who(request));
-      const kept = (await readAttempts(deps, row.id)).findLast((a) => a.workspace?.ref) ?? null;
+      const attempts = await readAttempts(deps, row.id);
+      const kept = attempts.findLast((a) => a.workspace?.ref) ?? null;
       const ref = kept?.workspace?.ref ?? null;
       const none = (note: string) => ({ execution_id: row.id, diff: null, truncated: false, ref, note });
-      if (ref === null) return none('No tree was kept: it has not ended, or its workspace is no git repository.');
-      const told = (await deps.store.read('facts', { attempt_id: kept!.id }))?.workspace?.diff;
+      const told = kept === null ? null : (await deps.store.read('facts', { attempt_id: kept.id }))?.workspace?.diff;
       if (told != null) return { execution_id: row.id, diff: told.text, truncated: told.truncated, ref, note: null };
+      // Not kept at its ending, it may have been since.
+      const from = ref ?? leftRef(row.id);
       const agent = await deps.store.read('agent_by_name', { name: row.agent_name });
-      if (agent === null || agent.id !== row.agent_id)
+      if (agent !== null && agent.id === row.agent_id)
+        try {
+          const { text, truncated } = await deps.workDiff(workspaceOf(agent, deps.config.home), row.id, from);
+          return { execution_id: row.id, diff: text, truncated, ref: from, note: null };
+        } catch (error) {
+          if (ref !== null)
+            return none(`It cannot be read here (${(error as Error).message.slice(0, 300)}); it stands under ${ref}.`);
+        }
+      if (ref !== null)
         return none(`Its agent is deleted. In its repository: git diff ${ref.replace(/[^/]*$/, 'base')} ${ref}`);
-      try {
-        const { text, truncated } = await deps.workDiff(workspaceOf(agent, deps.config.home), row.id, ref);
-        return { execution_id: row.id, diff: text, truncated, ref, note: null };
-      } catch (error) {
-        return none(`It cannot be read here (${(error as Error).message.slice(0, 300)}); it stands under ${ref}.`);
-      }
+      const why = attempts.at(-1)?.workspace?.keep_error ?? 'it has not ended, or its workspace is no git repository.';
+      return none(`No tree was kept: ${why}`);
     },
   );
 };
