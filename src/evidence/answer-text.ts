@@ -1,10 +1,15 @@
-/** A plain-text answer as it comes, line by line: the whole of it up to 1 MiB, then a plain word that the rest is in the log. */
+/**
+ * A plain-text answer from its lines: the whole of it up to 1 MiB, then a plain word that the rest is in the log. For readers of
+ * recordings as the lines come; the runner makes it from the file at the end (runner/plain-answer.ts).
+ */
 
 /** What a caller is handed; more belongs into a file of the workspace. */
 const maxBytes = 1024 * 1024;
 
 interface AnswerText {
   add(line: string): void;
+  /** No more is taken. */
+  readonly full: boolean;
   /** Null when nothing came. */
   text(): string | null;
 }
@@ -24,6 +29,9 @@ export const newAnswerText = (): AnswerText => {
         parts.push(line);
         size += line.length + 1;
       }
+    },
+    get full() {
+      return cut;
     },
     text() {
       if (parts.length === 0) return null;

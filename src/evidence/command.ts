@@ -15,7 +15,7 @@ import { newTape } from './tape.ts';
 /** Terminal events of the CLIs that have one, by their `type`. */
 const terminalTypes = new Set(['result', 'turn.completed', 'turn.failed', 'container_state']);
 
-export const commandReader = (cli: 'command' | 'any'): EvidenceReader => {
+export const commandReader = (cli: 'command' | 'any', answerLeft: boolean): EvidenceReader => {
   const tape = newTape();
   const answer = newAnswerText();
   const facts = { ...emptyStream(cli), text_mode: true };
@@ -29,7 +29,7 @@ export const commandReader = (cli: 'command' | 'any'): EvidenceReader => {
         facts.result ??= clipRecord(parsed.event);
         return { event: parsed.event, terminal: true, hopeless: false };
       }
-      if (stream === 'stdout') answer.add(text);
+      if (stream === 'stdout' && !answerLeft) answer.add(text);
       tape.line(stream, text);
       return { event: null, terminal: false, hopeless: false };
     },

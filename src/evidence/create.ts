@@ -9,6 +9,8 @@ import type { EvidenceReader } from './reader.ts';
 interface ReaderOptions {
   /** The CLI was run with plain output instead of events. */
   textMode?: boolean;
+  /** A program's plain answer is not kept: whoever has its output in a file makes it from there. */
+  answerLeft?: boolean;
 }
 
 export const createReader = (cli: CliKind, options: ReaderOptions = {}): EvidenceReader => {
@@ -23,6 +25,6 @@ export const createReader = (cli: CliKind, options: ReaderOptions = {}): Evidenc
       return geminiReader(textMode);
     case 'command':
     case 'any':
-      return commandReader(cli);
+      return commandReader(cli, options.answerLeft ?? false);
   }
 };

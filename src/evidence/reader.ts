@@ -30,4 +30,4 @@ export interface LineSeen {
   heartbeat?: true;
 }
 
-export type ReaderFor = (cli: CliKind) => EvidenceReader;
+export type ReaderFor = (cli: CliKind, options: { answerLeft: boolean }) => EvidenceReader;

@@ -70,7 +70,7 @@ export const conclude = async (
         (error) => ({ ...nothingKept, ...place, keep_error: (error as Error).message }),
       )
     : null;
-  const told = reading.evidence();
+  const told = await reading.evidence();
   const stream = await alone(
     'reading what the CLI wrote down itself',
     () => completeStream(claim, told, state.started_at, run.parts.adapterHost),

@@ -9,6 +9,7 @@ import type { LineSeen } from '../evidence/reader.ts';
 import { cliOf } from './adapters/all.ts';
 import { type Delivery, startDelivery } from './deliver.ts';
 import { openJournal } from './journal.ts';
+import { plainAnswer } from './plain-answer.ts';
 import type { Run } from './run.ts';
 import { openStreams } from './streams.ts';
 import { startTail, type Tail } from './tail.ts';
@@ -26,7 +27,8 @@ export interface ReadingEvents {
 }
 
 export interface Reading {
-  evidence(): StreamFacts;
+  /** Asked when the end of the output has been read. */
+  evidence(): Promise<StreamFacts>;
   tail: Tail;
   /** Resolves when the transcript is stored by the server, or never will be. */
   close(): Promise<void>;
@@ -39,7 +41,8 @@ export const openReading = async ({ claim, control, hide, parts }: Run, on: Read
   const { kernel, spool } = parts;
   const dir = spool.dirOf(claim.attempt);
   const cli = cliOf(claim.agent.adapter);
-  const reader = parts.readerFor(cli);
+  const plain = cli === 'command';
+  const reader = parts.readerFor(cli, { answerLeft: plain });
   const streams = openStreams(dir);
   const journal = await openJournal(join(dir, 'journal'));
   const delivery: Delivery = startDelivery({
@@ -56,6 +59,8 @@ export const openReading = async ({ claim, control, hide, parts }: Run, on: Read
     delivery.backlog > longBacklog
       ? longestDelayMs
       : Math.min(longestDelayMs, Math.max(shortestDelayMs, (parts.live() * 1000) / batchesPerSecond));
+  /** Of stdout, up to here it is in the transcript. */
+  let told = 0;
   const tail = await startTail({
     dir,
     streams,
@@ -68,11 +73,21 @@ export const openReading = async ({ claim, control, hide, parts }: Run, on: Read
       on.onLine(reader.line(stream, hide(text), at), reader.awaits());
       control.modelSpoke ||= reader.spoke();
     },
-    onSlice: (slice) => delivery.add(slice),
+    onSlice: (slice) => {
+      told = slice.stdout[1];
+      delivery.add(slice);
+    },
     onFull: on.onFull,
   });
   return {
-    evidence: () => reader.facts(),
+    async evidence() {
+      if (!plain) return reader.facts();
+      const response = await plainAnswer(streams, told, hide).catch((error) => {
+        kernel.log.error('the answer of a program cannot be read from its file', { attempt: claim.attempt, error });
+        return null;
+      });
+      return { ...reader.facts(), response };
+    },
     tail,
     async close() {
       await tail.close();

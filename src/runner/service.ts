@@ -141,7 +141,7 @@ const follow = async (
     ...factsOf(run),
     stop,
     http,
-    stream: streamOf(reading.evidence(), ending),
+    stream: streamOf(await reading.evidence(), ending),
     spawned_at: http.accepted ? state.started_at : null,
     ended_at: kernel.clock.now(),
     run_ms: time.run_ms,
