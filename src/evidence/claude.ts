@@ -7,7 +7,7 @@
 import { emptyStream, type StreamFacts, type Usage } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
 import { awaitsOf, firstEvent, toolKind } from './awaits.ts';
-import { asCount, asRecord, asText, clipRecord, clipText } from './clip.ts';
+import { addCounts, asCount, asName, asRecord, asText, clipRecord, clipText } from './clip.ts';
 import { newOpenTools, type OpenTools } from './open-tools.ts';
 import { parseLine } from './parse-line.ts';
 import type { EvidenceReader } from './reader.ts';
@@ -63,11 +63,11 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
 
   const system = (event: Json, at: number | null) => {
     if (event.subtype === 'init') {
-      facts.session_id = asText(event.session_id) ?? facts.session_id;
-      facts.model = asText(event.model) ?? facts.model;
-      facts.api_key_source = asText(event.apiKeySource) ?? facts.api_key_source;
-      facts.permission_mode = asText(event.permissionMode) ?? facts.permission_mode;
-      facts.cli_version = asText(event.claude_code_version) ?? facts.cli_version;
+      facts.session_id = asName(event.session_id) ?? facts.session_id;
+      facts.model = asName(event.model) ?? facts.model;
+      facts.api_key_source = asName(event.apiKeySource) ?? facts.api_key_source;
+      facts.permission_mode = asName(event.permissionMode) ?? facts.permission_mode;
+      facts.cli_version = asName(event.claude_code_version) ?? facts.cli_version;
       facts.mcp_servers = mcpServers(event.mcp_servers);
     } else if (event.subtype === 'permission_denied') deny(facts, event.tool_name);
     else if (event.subtype === 'api_retry' && facts.result === null) {
@@ -91,7 +91,7 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
     }
     if (message === null) return;
     if (!main) return startTools(within, message, at);
-    const id = asText(message.id);
+    const id = asName(message.id);
     if (!inTurn || id !== turnId) {
       // A new message of the model means that its earlier tool calls have all been answered.
       if (id !== null && turnId !== null && id !== turnId) tools.endAll();
@@ -115,7 +115,7 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
     const content = asRecord(event.message)?.content;
     for (const block of Array.isArray(content) ? content : []) {
       const part = asRecord(block);
-      if (part?.type === 'tool_result') (main ? tools : within).end(asText(part.tool_use_id));
+      if (part?.type === 'tool_result') (main ? tools : within).end(asName(part.tool_use_id));
     }
     // A sub-agent that was ended from outside leaves calls without an answer.
     if (main && !tools.all().some((t) => toolKind(t.name) === 'subagent')) within.endAll();
@@ -137,10 +137,10 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
     const denials = Array.isArray(event.permission_denials) ? event.permission_denials : [];
     kept.permission_denials = denials
       .slice(0, 100)
-      .map((d) => ({ tool_name: asText(asRecord(d)?.tool_name) ?? 'tool' }));
+      .map((d) => ({ tool_name: asName(asRecord(d)?.tool_name) ?? 'tool' }));
     for (const denial of denials) deny(facts, asRecord(denial)?.tool_name);
     facts.result = kept;
-    facts.session_id ??= asText(event.session_id);
+    facts.session_id ??= asName(event.session_id);
     if (event.is_error !== true && typeof event.result === 'string') facts.response = event.result.toWellFormed();
     if (typeof event.num_turns === 'number') reportedTurns = asCount(event.num_turns);
     if (typeof event.total_cost_usd === 'number' && Number.isFinite(event.total_cost_usd))
@@ -205,7 +205,7 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
 const startTools = (into: OpenTools, message: Json, at: number | null): void => {
   for (const block of Array.isArray(message.content) ? message.content : []) {
     const part = asRecord(block);
-    if (part?.type === 'tool_use') into.start(asText(part.id), asText(part.name) ?? 'tool', part.input, at);
+    if (part?.type === 'tool_use') into.start(asName(part.id), asName(part.name) ?? 'tool', part.input, at);
   }
 };
 
@@ -242,10 +242,10 @@ const usageOf = (value: unknown): Usage | null => {
 const addUsage = (a: Usage | null, b: Usage | null): Usage | null => {
   if (a === null || b === null) return a ?? b;
   return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    cache_read_tokens: a.cache_read_tokens + b.cache_read_tokens,
-    cache_write_tokens: a.cache_write_tokens + b.cache_write_tokens,
+    input_tokens: addCounts(a.input_tokens, b.input_tokens),
+    output_tokens: addCounts(a.output_tokens, b.output_tokens),
+    cache_read_tokens: addCounts(a.cache_read_tokens, b.cache_read_tokens),
+    cache_write_tokens: addCounts(a.cache_write_tokens, b.cache_write_tokens),
   };
 };
 
@@ -254,7 +254,9 @@ const contextWindow = (modelUsage: unknown, model: string | null): number | null
   const models = asRecord(modelUsage);
   if (models === null) return null;
   const own = model === null ? null : asRecord(models[model]);
-  const windows = (own ? [own] : Object.values(models).map(asRecord)).map((m) => asCount(m?.contextWindow));
-  const largest = Math.max(0, ...windows);
+  let largest = 0;
+  // Not spread into Math.max: 130,000 arguments are too many for a call.
+  for (const name of own ? ['own'] : Object.keys(models))
+    largest = Math.max(largest, asCount((own ?? asRecord(models[name]))?.contextWindow));
   return largest > 0 ? largest : null;
 };

@@ -6,7 +6,7 @@
 import { emptyStream, type StreamFacts } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
 import { awaitsOf, firstEvent } from './awaits.ts';
-import { asCount, asRecord, asText, clipRecord, clipText } from './clip.ts';
+import { asCount, asName, asRecord, asText, clipRecord, clipText } from './clip.ts';
 import { newOpenTools } from './open-tools.ts';
 import { parseLine } from './parse-line.ts';
 import type { EvidenceReader } from './reader.ts';
@@ -39,7 +39,7 @@ export const codexReader = (textMode = false): EvidenceReader => {
     const body = asRecord(event.item);
     const kind = asText(body?.type ?? body?.item_type);
     if (body === null || kind === null) return;
-    const id = asText(body.id);
+    const id = asName(body.id);
     const model = kind === 'agent_message' || kind === 'reasoning' || toolItems.has(kind);
     if (model && facts.result === null) tape.modelSpoke();
     if (kind === 'agent_message' && event.type === 'item.completed') facts.response = asText(body.text);
@@ -49,14 +49,14 @@ export const codexReader = (textMode = false): EvidenceReader => {
       tools.start(id, kind, body.command ?? body.tool, at);
       tools.end(id);
       if (kind === 'mcp_tool_call' && asText(asRecord(body.error)?.message) === notApproved)
-        denied(`mcp__${asText(body.server)}__${asText(body.tool)}`);
+        denied(`mcp__${asName(body.server)}__${asName(body.tool)}`);
     }
   };
 
   const handle = (event: Json, at: number | null): boolean => {
     switch (event.type) {
       case 'thread.started':
-        facts.session_id = asText(event.thread_id);
+        facts.session_id = asName(event.thread_id);
         return false;
       case 'turn.started':
         facts.turns++;

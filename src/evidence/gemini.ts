@@ -6,7 +6,7 @@
 import { emptyStream, type StreamFacts } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
 import { awaitsOf, firstEvent } from './awaits.ts';
-import { asCount, asRecord, asText, clipRecord } from './clip.ts';
+import { asCount, asName, asRecord, asText, clipRecord } from './clip.ts';
 import { newOpenTools } from './open-tools.ts';
 import { parseLine } from './parse-line.ts';
 import type { EvidenceReader } from './reader.ts';
@@ -66,8 +66,8 @@ export const geminiReader = (textMode = false): EvidenceReader => {
     text.previousWasModel = event.type === 'message' && event.role === 'assistant';
     switch (event.type) {
       case 'init':
-        facts.model = asText(event.model);
-        facts.session_id = asText(event.session_id);
+        facts.model = asName(event.model);
+        facts.session_id = asName(event.session_id);
         return false;
       case 'message':
         if (event.role !== 'assistant') return false;
@@ -80,12 +80,12 @@ export const geminiReader = (textMode = false): EvidenceReader => {
         return false;
       case 'tool_use':
         if (facts.result === null) tape.modelSpoke();
-        tools.start(asText(event.tool_id), asText(event.tool_name) ?? 'tool', event.parameters, at);
-        if (names.size < openMost) names.set(asText(event.tool_id), asText(event.tool_name) ?? 'tool');
+        tools.start(asName(event.tool_id), asName(event.tool_name) ?? 'tool', event.parameters, at);
+        if (names.size < openMost) names.set(asName(event.tool_id), asName(event.tool_name) ?? 'tool');
         return false;
       case 'tool_result':
-        denied(asText(event.tool_id), asText(asRecord(event.error)?.type));
-        tools.end(asText(event.tool_id));
+        denied(asName(event.tool_id), asName(asRecord(event.error)?.type));
+        tools.end(asName(event.tool_id));
         return false;
       case 'error':
         tape.signal('gemini_error', clipRecord(event), at, 3);

@@ -16,6 +16,8 @@ const answer = (cause: Finding['cause'], why: string, more: Partial<Finding> = {
 });
 
 export const httpFinding = (http: HttpFacts, stream: StreamFacts, context: Context): Finding => {
+  if (http.connect_error === 'EANSWERSIZE')
+    return answer('malformed_response', http.message ?? 'its answer has no end', { retryable: false });
   if (http.connect_error !== null)
     return answer('agent_unreachable', `the connection failed: ${http.connect_error}`, {
       retryable: !http.accepted,

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { verifies } from '../../test/support/verifies.ts';
 import { type Ask, type HttpClient, httpClient } from './http-client.ts';
 
 let server: Server | null = null;
@@ -66,4 +67,20 @@ it('leaves at once when its signal fires', async () => {
   const leaving = new AbortController();
   const url = await serve(() => leaving.abort());
   await expect(ask(url, { signal: leaving.signal })).rejects.toThrow(/abort/);
+});
+
+it(verifies('D37')('cuts off an answer without an end, and says so'), async () => {
+  let closed = false;
+  const url = await serve((_, response) => {
+    response.on('close', () => {
+      closed = true;
+    });
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    const more = () => {
+      while (!closed && response.write(piece));
+      if (!closed) response.once('drain', more);
+    };
+    more();
+  });
+  await expect(ask(url)).rejects.toMatchObject({ code: 'EANSWERSIZE', message: 'the answer is longer than 64 MB' });
 });

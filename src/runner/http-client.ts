@@ -1,7 +1,8 @@
 /**
  * One request and its whole answer over kept connections, for the runner's own calls (its server, agents behind HTTP). Node's
  * own client: a larger one costs the runner 15 MB. Rejects with the code of the system (`ECONNREFUSED`: nothing was sent;
- * `ETIMEDOUT` before a connection, `EANSWER` when the answer stays out); a redirect is an answer like any other.
+ * `ETIMEDOUT` before a connection, `EANSWER` when the answer stays out, `EANSWERSIZE` when it does not end); a redirect is an answer
+ * like any other.
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -20,6 +21,9 @@ export interface HttpClient {
   /** Cuts what is under way. */
   close(): void;
 }
+
+/** A log of a service that was long at work has some MB; whatever never ends is cut off here. */
+const longestAnswer = 64 * 1024 * 1024;
 
 const failure = (code: string, message: string): Error => Object.assign(new Error(message), { code });
 
@@ -40,7 +44,13 @@ export const httpClient = (o: { connectMs: number; connections?: number }): Http
           { method, headers, signal, agent: tls ? secure : plain, timeout: o.connectMs },
           (answer) => {
             const parts: Buffer[] = [];
-            answer.on('data', (part: Buffer) => parts.push(part));
+            let bytes = 0;
+            answer.on('data', (part: Buffer) => {
+              bytes += part.length;
+              if (bytes <= longestAnswer) return void parts.push(part);
+              parts.length = 0;
+              request.destroy(failure('EANSWERSIZE', `the answer is longer than ${longestAnswer / 1024 / 1024} MB`));
+            });
             answer.on('error', reject);
             answer.on('end', () =>
               resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }),

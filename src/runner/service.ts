@@ -174,6 +174,9 @@ const byId = async (
       // Seen after a restart of the runner: what was lent for this run is not on its disk.
       const message = 'The service does not accept our token any more, so its result cannot be fetched.';
       return { kind: 'answered', status: asked.status, body: { message, metadata: {} } };
+    } else if (asked.kind === 'unreachable' && asked.code === 'EANSWERSIZE') {
+      // It would be as long each time.
+      return { ...asked, kind: 'unclear' };
     } else if (!taken && sent.kind === 'unclear' && clock.steady() - since > unclearMs) return sent;
     await clock.sleep(wait, signal);
   }
@@ -189,5 +192,14 @@ const keepLog = async (dir: string, ending: Ending | null): Promise<void> => {
     () => false,
   );
   if (!Array.isArray(log) || written) return;
-  await appendFile(path, log.map((entry) => `${JSON.stringify(entry)}\n`).join(''), { mode: 0o600 });
+  await appendFile(path, log.map((entry) => `${entryText(entry)}\n`).join(''), { mode: 0o600 });
+};
+
+const entryText = (entry: unknown): string => {
+  try {
+    return JSON.stringify(entry);
+  } catch {
+    // Thousands of levels deep: JSON that can be read and not be written.
+    return '{"type":"unreadable"}';
+  }
 };

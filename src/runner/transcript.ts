@@ -16,8 +16,29 @@ const excerpt = 16 * 1024;
 /** CLIs whose stdout is one JSON event per line. */
 const speaksJson: readonly CliKind[] = ['claude', 'codex', 'gemini', 'http'];
 
+/**
+ * Events of CLIs have some ten levels. From a few thousand on, JSON that can be read cannot be written again, here, on the server or in
+ * a browser: such a line is shown as text.
+ */
+const deepest = 100;
+
+const isDeep = (text: string): boolean => {
+  let depth = 0;
+  let quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (c === '"') quoted = !quoted;
+    else if (c === '\\') i++;
+    else if (quoted) continue;
+    else if (c === '{' || c === '[') {
+      if (++depth > deepest) return true;
+    } else if (c === '}' || c === ']') depth--;
+  }
+  return false;
+};
+
 const parseEvent = (text: string): Record<string, unknown> | null => {
-  if (!text.trimStart().startsWith('{')) return null;
+  if (!text.trimStart().startsWith('{') || isDeep(text)) return null;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;

@@ -3,7 +3,7 @@
  * until the server has them. Facts go after the transcript, so that whoever sees the ending can read all of it.
  */
 import { existsSync } from 'node:fs';
-import type { Facts } from '../contract/facts.ts';
+import { emptyStream, type Facts } from '../contract/facts.ts';
 import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import { tidy } from './adapters/all.ts';
 import { dropLine } from './adapters/call-line.ts';
@@ -26,11 +26,21 @@ export interface Work {
   idle(): Promise<void>;
 }
 
+/** Refusals of what was sent, not of who sent it. */
+const ofTheBody: readonly number[] = [400, 413, 422];
+
+/** How the process ended, without what it said: an ending that is told with less is better than a run that stays open. */
+const withoutStream = (facts: Facts): Facts => ({
+  ...facts,
+  stream: { ...emptyStream(facts.stream.cli), bytes: facts.stream.bytes },
+});
+
 export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => void): Work => {
   const { kernel, spool, server, leaving } = parts;
   const running = new Set<Promise<void>>();
 
-  const deliver = async (claim: ClaimedWork, facts: Facts): Promise<string> => {
+  /** `less`: what is sent when the server has looked at the facts and will not take them; sending the same again changes nothing. */
+  const deliver = async (claim: ClaimedWork, facts: Facts, less: Facts | null): Promise<string> => {
     try {
       const answer = await whileUnreachable(kernel, 'delivering facts', claim.attempt, leaving, () =>
         server.facts(claim.attempt, claim.token, facts, leaving),
@@ -38,9 +48,11 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
       return answer.result;
     } catch (error) {
       if (!(error instanceof ServerRefused)) throw error;
-      // The server has looked at them and will not take them: sending again changes nothing. They stay in the spool.
+      // They stay in the spool.
       kernel.log.error('facts were refused', { attempt: claim.attempt, error });
-      return `refused: ${error.message}`;
+      return less === null || !ofTheBody.includes(error.status)
+        ? `refused: ${error.message}`
+        : deliver(claim, less, null);
     }
   };
 
@@ -58,7 +70,7 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
     });
     await transcript();
     await giveBackLogin(claim, parts);
-    const answer = await deliver(claim, facts);
+    const answer = await deliver(claim, facts, withoutStream(facts));
     await spool.markDelivered(claim.attempt, answer).catch((error) => {
       kernel.log.warn('a delivery was not noted; the facts will be sent once more', { attempt: claim.attempt, error });
     });

@@ -18,7 +18,7 @@ import type { StopReason } from '../../src/contract/stop-reasons.ts';
 
 type Route = 'claim' | 'goodbye' | 'begin' | 'renew' | 'events' | 'facts' | 'login';
 /** What happens to one request: nothing special, the request never arrives, or its answer is lost after it was done. */
-export type Fate = 'passes' | 'request_lost' | 'answer_lost' | '503' | '409';
+export type Fate = 'passes' | 'request_lost' | 'answer_lost' | '503' | '409' | '422';
 
 export interface RunnerServer {
   url: string;
@@ -184,6 +184,7 @@ export const startRunnerServer = async (): Promise<RunnerServer> => {
       res.end(JSON.stringify(body));
     };
     if (fate === '409') return json(409, { error: { code: 'stale_token', message: 'not yours' } });
+    if (fate === '422') return json(422, { error: { code: 'invalid_request', message: 'not of this protocol' } });
     if (fate === '503') return json(503, { error: { code: 'not_ready', message: 'starting' } });
     try {
       const body = await handle(route, attempt, url, Buffer.concat(chunks).toString(), res);

@@ -6,8 +6,9 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Usage } from '../../contract/facts.ts';
+import { asCount, asName } from '../../evidence/clip.ts';
+import { splitLines } from '../../kernel/lines.ts';
 
 type Json = Record<string, unknown>;
 
@@ -21,23 +22,32 @@ export const findThread = async (codexHome: string, id: string): Promise<string 
 
 const record = (value: unknown): Json | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
-const count = (value: unknown): number =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+
+/** What is read of a line. The entries that count have some KB; an agent may write into its own thread, lines without an end too. */
+const longestEntry = 256 * 1024;
 
 async function* entriesOf(file: string, words: readonly string[]): AsyncGenerator<{ at: number; payload: Json }> {
-  const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
-  for await (const line of lines) {
-    // Answers and tool output are megabytes that need no parsing here.
-    if (!words.some((word) => line.includes(word))) continue;
-    try {
-      const { timestamp, payload } = JSON.parse(line) as Json;
-      const body = record(payload);
-      if (body !== null) yield { at: Date.parse(String(timestamp)), payload: body };
-    } catch {
-      // Cut off by a kill.
+  const lines = splitLines(0, longestEntry);
+  for await (const chunk of createReadStream(file))
+    for (const { text, bytes } of lines.push(chunk as Buffer)) {
+      // Answers and tool output are megabytes that need no parsing here.
+      if (bytes > longestEntry || !words.some((word) => text.includes(word))) continue;
+      const entry = entryOf(text);
+      if (entry !== null) yield entry;
     }
-  }
+  // The rest without a newline was cut off by a kill.
 }
+
+const entryOf = (text: string): { at: number; payload: Json } | null => {
+  try {
+    const { timestamp, payload } = JSON.parse(text) as Json;
+    const body = record(payload);
+    return body && { at: Date.parse(String(timestamp)), payload: body };
+  } catch {
+    // Cut off by a kill.
+    return null;
+  }
+};
 
 /** A thread cannot be resumed with another provider than the one it began with. */
 export const providerOf = async (file: string): Promise<string | null> => {
@@ -54,12 +64,12 @@ interface ThreadRun {
 }
 
 const used = (total: Json | null): Usage => {
-  const cached = count(total?.cached_input_tokens);
-  const written = count(total?.cache_write_input_tokens);
+  const cached = asCount(total?.cached_input_tokens);
+  const written = asCount(total?.cache_write_input_tokens);
   return {
     // As written, the cached ones are counted among the input.
-    input_tokens: Math.max(0, count(total?.input_tokens) - cached - written),
-    output_tokens: count(total?.output_tokens),
+    input_tokens: Math.max(0, asCount(total?.input_tokens) - cached - written),
+    output_tokens: asCount(total?.output_tokens),
     cache_read_tokens: cached,
     cache_write_tokens: written,
   };
@@ -77,7 +87,7 @@ export const runOf = async (file: string, since: number): Promise<ThreadRun> => 
   let before: Usage = used(null);
   const run: ThreadRun = { usage: null, model: null, context_used: null, context_max: null };
   for await (const { at, payload } of entriesOf(file, ['"token_count"', '"turn_context"'])) {
-    if (typeof payload.model === 'string' && at >= since) run.model = payload.model;
+    if (at >= since) run.model = asName(payload.model) ?? run.model;
     const info = payload.type === 'token_count' ? record(payload.info) : null;
     const total = record(info?.total_token_usage);
     if (info === null || total === null) continue;
@@ -86,8 +96,8 @@ export const runOf = async (file: string, since: number): Promise<ThreadRun> => 
       continue;
     }
     run.usage = minus(used(total), before);
-    run.context_used = count(record(info.last_token_usage)?.total_tokens) || null;
-    run.context_max = count(info.model_context_window) || null;
+    run.context_used = asCount(record(info.last_token_usage)?.total_tokens) || null;
+    run.context_max = asCount(info.model_context_window) || null;
   }
   return run;
 };
