@@ -45,7 +45,8 @@ const start = async (config: Readonly<Config>) => {
   sparedByKernel();
   const store = await openStore({ home: config.home, log });
   const clock = systemClock(await store.read('clock_high_water', {}));
-  const kernel: Kernel = { clock, log, random: systemRandom, ids: timeOrderedIds(systemRandom) };
+  const ids = timeOrderedIds(systemRandom, await store.read('newest_id', {}));
+  const kernel: Kernel = { clock, log, random: systemRandom, ids };
 
   const { deps, dispatcher, couriers, ticker } = await joinParts(config, kernel, store);
   await ensureOwner(deps);

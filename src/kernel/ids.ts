@@ -31,16 +31,24 @@ const encode = (value: number, count: number): string => {
   return out;
 };
 
-export const timeOrderedIds = (random: Random): Ids => {
-  let lastMs = 0;
+/** The wall time in an id, ms. */
+const timeIn = (id: string): number => [...id.slice(0, 10)].reduce((ms, c) => ms * 32 + alphabet.indexOf(c), 0);
+
+/**
+ * `after`: the newest id of an earlier process. A host whose clock was set back while nothing ran must not give ids that sort
+ * before those: the queue is served in their order, and lists are read in it.
+ */
+export const timeOrderedIds = (random: Random, after: string | null = null): Ids => {
+  // One further, because within its ms the random part of `after` may be anything.
+  let lastMs = after === null ? 0 : timeIn(after) + 1;
   // The random part as two numbers of 40 bits; everything above the lower one changes once a ms.
   let high = 0;
   let low = 0;
   let head = '';
   return {
     next(now) {
-      if (now > lastMs) {
-        lastMs = now;
+      if (now > lastMs || head === '') {
+        lastMs = Math.max(now, lastMs);
         const bytes = Buffer.from(random.bytes(10));
         // Half of the range is left to count up in.
         high = Math.floor(bytes.readUIntBE(0, 5) / 2);

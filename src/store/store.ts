@@ -346,6 +346,7 @@ export interface ReadVerbs
     { id: string; at: number; by: string; action: string; target: string; data: Record<string, unknown> }[],
   ];
   clock_high_water: [Record<string, never>, number];
+  newest_id: [Record<string, never>, string | null];
   /** Invariants on the live installation, each with what it found (doctor). */
   invariants: [{ limits: ClaimLimits }, { name: string; ok: boolean; found: string }[]];
   ping: [Record<string, never>, { ok: true; schema: number }];

@@ -41,7 +41,7 @@ export const startServer = async (w: {
   const random = w.chance;
   const store = w.disk.storeOf(() => living);
   const config = readConfig({ DROVER_HOME: w.disk.home, DROVER_RUNNER_GRACE_S: String(graceS), ...w.env });
-  const kernel = { clock, log: w.log, random, ids: timeOrderedIds(random) };
+  const kernel = { clock, log: w.log, random, ids: timeOrderedIds(random, await store.read('newest_id', {})) };
   const { deps, feed, dispatcher } = await joinParts(config, kernel, store);
   await commit(deps, 'adopt_leases', { lease_ms: limits.leaseMs });
   startSweeps(deps, w.host);

@@ -263,6 +263,16 @@ export const peopleConformance = (open: OpenEngine): void => {
         expect(await read('clock_high_water', {})).toBe(500);
       }),
     );
+
+    it(
+      verifies('R8')('and the newest id is known to the next process'),
+      withStore(async (write, read) => {
+        expect(await read('newest_id', {})).toBe(null);
+        for (const id of ['03', '07', '05'])
+          await write('audit', { id, by: 'user:u1', action: 'agent.create', target: 'one', data: {} }, 3);
+        expect(await read('newest_id', {})).toBe('07');
+      }),
+    );
   });
 
   describe('retention', () => {

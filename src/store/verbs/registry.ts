@@ -38,7 +38,7 @@ import { incident, incidents, pauseProvider, providers } from './incidents.ts';
 import { invariants } from './invariants.ts';
 import { acceptInvite, changeUser, createInvite, deleteInvite, deleteUser, inviteByHash, invites } from './invites.ts';
 import { judged } from './judged.ts';
-import { clockHighWater, keepClock } from './keep-clock.ts';
+import { clockHighWater, keepClock, newestId } from './keep-clock.ts';
 import { createKey, keyByHash, keys, revokeKey, touchKey } from './keys.ts';
 import { loginOptions, loginView } from './login-view.ts';
 import { morningReportTried, morningSent, night, putMorningReport, takeMorningReport } from './night.ts';
@@ -188,6 +188,7 @@ export const readVerbs: { [V in Exclude<keyof ReadVerbs, LogReads>]: ReadVerb<V>
   permissions,
   waiting_since: waitingSince,
   clock_high_water: clockHighWater,
+  newest_id: newestId,
   credential_events: credentialEvents,
   credential_faults: credentialFaults,
   credential_switches: credentialSwitches,
