@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from './api/app.ts';
 import { ensureOwner, ownerName } from './api/first-start.ts';
-import { type Config, ConfigError, environmentWith, readConfig } from './config.ts';
+import { programEnd } from './cli/program-end.ts';
+import { type Config, environmentWith, readConfig } from './config.ts';
 import { Fault } from './contract/errors.ts';
 import { limits } from './contract/limits.ts';
 import { startSweeps } from './dispatch/sweeps.ts';
@@ -86,11 +87,11 @@ const listenFault = (cause: NodeJS.ErrnoException, config: Readonly<Config>): Fa
       { cause },
     );
   if (cause.code === 'EACCES')
-    return new Fault('not_ready', `This user may not listen on ${where}. Set DROVER_PORT to a port above 1023.`, {
+    return new Fault('invalid', `This user may not listen on ${where}. Set DROVER_PORT to a port above 1023.`, {
       cause,
     });
   if (cause.code === 'EADDRNOTAVAIL')
-    return new Fault('not_ready', `This host has no address ${config.host}. Set DROVER_HOST to one of its own.`, {
+    return new Fault('invalid', `This host has no address ${config.host}. Set DROVER_HOST to one of its own.`, {
       cause,
     });
   return new Fault('not_ready', `Cannot listen on ${where}: ${cause.message}.`, { cause });
@@ -147,7 +148,7 @@ const main = async () => {
 };
 
 main().catch((error) => {
-  const known = error instanceof ConfigError || error instanceof Fault;
-  process.stderr.write(known ? `drover: ${error.message}\n` : `drover: ${error?.stack ?? error}\n`);
-  process.exit(error instanceof ConfigError ? 2 : 1);
+  const { text, code } = programEnd('drover', error, process.argv.includes('--json'));
+  process.stderr.write(text);
+  process.exit(code);
 });

@@ -5,7 +5,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { programEnd } from './cli/program-end.ts';
+import { type Config, readConfig } from './config.ts';
 import { type Backup, manifestName } from './contract/backup.ts';
 import { Fault } from './contract/errors.ts';
 import { systemClock } from './kernel/clock.ts';
@@ -56,8 +57,10 @@ const main = async (config: Readonly<Config>, args: string[]) => {
     );
 };
 
-main(readConfig(), process.argv.slice(2)).catch((error) => {
-  const known = error instanceof ConfigError || error instanceof Fault;
-  process.stderr.write(known ? `drover: ${error.message}\n` : `drover: ${error?.stack ?? error}\n`);
-  process.exit(error instanceof ConfigError ? 2 : 1);
+const args = process.argv.slice(2);
+const run = async () => main(readConfig(), args);
+run().catch((error) => {
+  const { text, code } = programEnd('drover', error, args.includes('--json'));
+  process.stderr.write(text);
+  process.exit(code);
 });

@@ -43,8 +43,8 @@ export const layers: Record<string, readonly string[]> = {
   // What builds: the server, its joined parts, the runner's own process.
   'main.ts': ['*'],
   'server/parts.ts': ['*'],
-  'restore.ts': ['contract', 'kernel', 'store', 'record', 'config.ts'],
-  'runner/entry.ts': ['contract', 'kernel', 'runner', 'config.ts'],
+  'restore.ts': ['contract', 'kernel', 'store', 'record', 'config.ts', 'cli/program-end.ts'],
+  'runner/entry.ts': ['contract', 'kernel', 'runner', 'config.ts', 'cli/program-end.ts'],
   'config.ts': ['contract', 'kernel'],
 };
 

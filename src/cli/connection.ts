@@ -8,8 +8,9 @@ import { type Client, client } from '../client/client.ts';
 import type { Pause } from '../client/pause.ts';
 import type { Config } from '../config.ts';
 import { parseExecutionBearer } from '../contract/principal.ts';
-import { CliFailure } from './failure.ts';
+import { CliFailure, usage } from './failure.ts';
 import { longFetch } from './long-request.ts';
+import { loopback } from './loopback.ts';
 
 export interface Connection {
   url: string;
@@ -28,8 +29,6 @@ const readText = (file: string): { text: string } | { error: string } => {
     return { error: (e as NodeJS.ErrnoException).code ?? 'unreadable' };
   }
 };
-
-const loopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 export const serverUrl = (config: Readonly<Config>): string => {
   if (config.serverUrl !== null) return config.serverUrl.replace(/\/+$/, '');
@@ -66,7 +65,7 @@ const keyFor = (url: string, config: Readonly<Config>): string => {
   if (config.token !== null) return config.token;
   if (!loopback(url))
     throw new CliFailure('refused', `A key is needed for ${url}: the token of this machine is not sent elsewhere.`, [
-      'Make an API key there (POST /api/mcp/keys) and set DROVER_TOKEN to it.',
+      'Make an API key on that machine (drover keys add NAME) and set DROVER_TOKEN to it.',
     ]);
   const file = join(config.home, 'owner.token');
   const read = readText(file);
@@ -79,6 +78,11 @@ const keyFor = (url: string, config: Readonly<Config>): string => {
         `Start it: npm start (or bin/drover start). It will answer at ${url}.`,
         'Is it running with another DROVER_HOME? Set DROVER_HOME to that, or DROVER_TOKEN to an API key.',
       ],
+    );
+  if (read.error === 'ENOTDIR')
+    throw usage(
+      `DROVER_HOME=${config.home} is no directory.`,
+      'Set DROVER_HOME to the directory of the server, or leave it out: ~/.drover.',
     );
   throw new CliFailure('refused', `${file} cannot be read (${read.error}).`, [
     'Run this as the user who runs the server, or set DROVER_TOKEN to an API key.',

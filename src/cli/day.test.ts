@@ -51,16 +51,49 @@ it('a webhook is made, listed and removed; its secret comes on stdin', async () 
   const made = await drover(['webhook', 'add', 'writer', 'deploy', 'look', '--secret-from-stdin'], {
     stdin: 'a-secret-of-sixteen\n',
   });
-  expect(made.out).toMatch(/^POST \/api\/webhooks\/drw_/);
+  const address = /^POST (\S+)\n$/.exec(made.out)?.[1] ?? '';
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/webhooks\/drw_/);
+  // Nobody signed the call: whoever holds the address still reaches the right place.
+  expect((await fetch(address, { method: 'POST' })).status).toBe(401);
+  expect(made.err).toContain('on this machine alone');
   expect((await drover(['webhook', 'ls', 'writer'])).out).toMatch(/deploy +on +yes/);
   expect((await drover(['webhook', 'add', 'writer', 'other'])).code).toBe(2);
   expect((await drover(['webhook', 'rm', 'writer', 'deploy'])).code).toBe(0);
   expect((await drover(['webhook', 'rm', 'writer', 'deploy'])).code).toBe(9);
 });
 
+it('a key is made, alone on stdout, listed, and ended by its name, its id or itself', async () => {
+  const key = async (...argv: string[]) => (await drover(['keys', 'add', ...argv])).out.trim();
+  const [mine, agents] = [await key('ci', '--description', 'nightly'), await key('bot', '--agent', 'writer')];
+  expect(mine).toMatch(/^drover_\S+$/);
+  const asKey = (DROVER_TOKEN: string, ...argv: string[]) => cli(argv, { env: { ...env, DROVER_TOKEN } });
+  expect((await asKey(mine, 'people')).code).toBe(0);
+  expect((await asKey(agents, 'people')).code).toBe(4);
+  const listed = (await drover(['keys'])).out;
+  expect(listed).toMatch(/ci +drover_\S+… +a person +works .*nightly/);
+  expect(listed).toMatch(/bot +drover_\S+… +agent writer +works/);
+  expect(listed).not.toContain(mine);
+
+  expect((await drover(['keys', 'revoke', 'ci'])).out).toBe('Key ci is revoked.\n');
+  expect((await asKey(mine, 'people')).code).toBe(4);
+  expect((await drover(['keys', 'ls', '--json'])).json()[0]).toMatchObject([{ name: 'bot' }]);
+  expect((await drover(['keys', 'ls', '--all'])).out).toMatch(/ci .* revoked/);
+  const again = await drover(['keys', 'revoke', 'ci']);
+  expect([again.code, again.err]).toEqual([9, expect.stringContaining('drover keys ls --all')]);
+
+  await key('bot');
+  const both = await drover(['keys', 'revoke', 'bot']);
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining('2 keys are named "bot"')]);
+  expect((await drover(['keys', 'rm', agents])).code).toBe(0);
+  expect((await drover(['keys', 'revoke', 'bot'])).code).toBe(0);
+  expect((await drover(['keys', 'add', 'x', '--agent', 'nobody'])).code).toBe(9);
+  expect((await drover(['keys', 'revoke', 'nope', '--json'])).err).toMatch(/^\{"error":\{"code":"not_found"/);
+});
+
 it('people are invited, given a role and removed', async () => {
   const invited = await drover(['people', 'invite', '--role', 'viewer', '--name', 'ada', '--json']);
-  const { token } = invited.json()[0] as { token: string };
+  const { token, url } = invited.json()[0] as { token: string; url: string };
+  expect(url).toBe(`${env.DROVER_SERVER_URL}/invite#${token}`);
   await fleet.api('POST', '/api/users/invites/accept', { token, password: 'long enough' });
   expect((await drover(['people'])).out).toMatch(/ada +viewer/);
   expect((await drover(['people', 'role', 'ada', 'operator'])).out).toContain('operator');

@@ -9,6 +9,7 @@ import { credsCommands } from './creds-commands.ts';
 import { dayCommands } from './day-commands.ts';
 import { exitCodes } from './exit-codes.ts';
 import { tell, usage } from './failure.ts';
+import { keysCommands } from './keys-commands.ts';
 import { moneyCommands } from './money-commands.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { collect, type Declare, type Run, whole } from './options.ts';
@@ -58,6 +59,7 @@ export const runCli = async (argv: string[], world: World): Promise<number> => {
   );
   agentCommands(program, declare);
   credsCommands(program, declare);
+  keysCommands(program, declare);
 
   declare(
     program,

@@ -5,7 +5,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, environmentWith, readConfig } from '../config.ts';
+import { programEnd } from '../cli/program-end.ts';
+import { environmentWith, readConfig } from '../config.ts';
 import { Fault } from '../contract/errors.ts';
 import { runnerRetiredExit } from '../contract/runner-protocol.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -71,7 +72,7 @@ const main = async () => {
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 main().catch((error) => {
-  const known = error instanceof ConfigError || error instanceof Fault;
-  process.stderr.write(known ? `drover runner: ${error.message}\n` : `drover runner: ${error?.stack ?? error}\n`);
-  process.exit(error instanceof ConfigError ? 2 : 1);
+  const { text, code } = programEnd('drover runner', error, process.argv.includes('--json'));
+  process.stderr.write(text);
+  process.exit(code);
 });

@@ -46,8 +46,13 @@ describe('the home of a server', () => {
     expect(refusal(join(file, 'home')).message).toContain(`${file} is a file. Set DROVER_HOME`);
   });
 
-  it('below a directory that takes no files is refused with the words of the system', () => {
-    // Nobody, root too, makes directories in /proc: the reason must be that of the mkdir, not a stack of ours.
-    expect(refusal('/proc/drover/home').message).toMatch(/^DROVER_HOME \/proc\/drover\/home cannot be used: .+\.$/);
+  it('where no directory can be made is refused with what to do, not with a word of the system', () => {
+    // Nobody, root too, makes directories in /proc.
+    const { code, message } = refusal('/proc/drover/home');
+    expect(message).toMatch(
+      /^DROVER_HOME \/proc\/drover\/home cannot be used: .+\. Set DROVER_HOME to a directory .+\.$/,
+    );
+    expect(message).not.toMatch(/E[A-Z]{4,}/);
+    expect(code).toBe('invalid');
   });
 });

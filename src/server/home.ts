@@ -3,10 +3,18 @@ import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Fault } from '../contract/errors.ts';
 
-const why: Record<string, string> = {
+/** What another DROVER_HOME mends: the setting is wrong. */
+const misplaced: Record<string, string> = {
   EACCES: 'this user may not write there. Change its owner, or set DROVER_HOME to a directory of yours',
   EPERM: 'this user may not write there. Change its owner, or set DROVER_HOME to a directory of yours',
   EROFS: 'the file system is read-only. Set DROVER_HOME to a writable directory',
+  // What the kernel's own file systems (/proc) answer to a new directory.
+  ENOENT: 'no directory can be made there. Set DROVER_HOME to a directory on a disk',
+  ENAMETOOLONG: 'the path is too long. Set DROVER_HOME to a shorter one',
+  ELOOP: 'its links lead round in a circle. Set DROVER_HOME to a directory',
+};
+/** What the disk has to be mended for; the place is right. */
+const full: Record<string, string> = {
   ENOSPC: 'the disk is full. Free some space and start again',
   EDQUOT: 'the quota of the disk is used up. Free some space and start again',
 };
@@ -36,10 +44,13 @@ export const prepareHome = (home: string): void => {
     }
   } catch (cause) {
     const { code = '', path, message } = cause as NodeJS.ErrnoException;
-    const inTheWay =
-      code === 'EEXIST' || code === 'ENOTDIR' ? `${path} is a file. Set DROVER_HOME to a directory` : null;
-    throw new Fault('store_failed', `DROVER_HOME ${home} cannot be used: ${inTheWay ?? why[code] ?? message}.`, {
-      cause,
-    });
+    const wrongPlace =
+      code === 'EEXIST' || code === 'ENOTDIR' ? `${path} is a file. Set DROVER_HOME to a directory` : misplaced[code];
+    const words = wrongPlace ?? full[code] ?? `${message}. Set DROVER_HOME to a directory this user may write to`;
+    throw new Fault(
+      wrongPlace === undefined ? 'store_failed' : 'invalid',
+      `DROVER_HOME ${home} cannot be used: ${words}.`,
+      { cause },
+    );
   }
 };

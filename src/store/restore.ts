@@ -23,7 +23,7 @@ export const replaceFiles = ({
 }): { kept: string | null } => {
   if (backup.schema > migrations.length)
     throw new Fault(
-      'not_ready',
+      'invalid',
       `The backup has schema ${backup.schema}, and this Drover knows up to ${migrations.length}. Restore it with Drover ${backup.drover} or newer.`,
     );
   mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -33,7 +33,7 @@ export const replaceFiles = ({
       const found = join(backup.path, file.name);
       if (!existsSync(found) || hashFile(found).sha256 !== file.sha256)
         throw new Fault(
-          'store_failed',
+          'invalid',
           `${found} is not what the backup was made with: it is missing or was changed. Take another backup.`,
         );
     }

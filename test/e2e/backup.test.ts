@@ -87,7 +87,7 @@ describe('backup and restore', () => {
 
       const running = drover('restore', backup.path);
       expect(running).toMatchObject({
-        code: 1,
+        code: 3,
         err: expect.stringContaining('another server runs on this DROVER_HOME'),
       });
       expect(await statusOf(later)).toBe('success');
@@ -116,15 +116,15 @@ describe('backup and restore', () => {
     const before = readFileSync(join(at.home, 'drover.db')).length;
     const spoiled = mkdtempSync(join(tmpdir(), 'drover-spoiled-'));
     try {
-      expect(drover('restore', spoiled)).toMatchObject({ code: 1, err: expect.stringContaining('not a whole backup') });
+      expect(drover('restore', spoiled)).toMatchObject({ code: 2, err: expect.stringContaining('not a whole backup') });
       expect(drover('restore', join(spoiled, 'none'))).toMatchObject({
-        code: 1,
+        code: 9,
         err: expect.stringContaining('There is no'),
       });
       cpSync(backup.path, spoiled, { recursive: true });
       appendFileSync(join(spoiled, 'logs.db'), 'x');
       expect(drover('restore', spoiled)).toMatchObject({
-        code: 1,
+        code: 2,
         err: expect.stringContaining('missing or was changed'),
       });
     } finally {

@@ -3,6 +3,7 @@ import type { InviteBody, PersonBody } from '../../client/day-wire.ts';
 import type { Ask } from '../../client/request.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
+import { onlyHere } from '../loopback.ts';
 import { table } from '../show/table.ts';
 
 const ask = async <T>(context: Context, path: string, o: Ask = {}): Promise<T> =>
@@ -34,15 +35,16 @@ export const invite = async (
   context: Context,
   o: { role?: string; name?: string; hours?: number },
 ): Promise<ExitName> => {
+  const { url } = context.connection();
   const made = await ask<InviteBody & { path: string }>(context, '/api/users/invites', {
     method: 'POST',
     json: { role: o.role, username: o.name, expires_in_hours: o.hours },
   });
-  if (context.json) printJson(context, made);
+  if (context.json) printJson(context, { ...made, url: url + made.path });
   else {
-    context.terminal.out(`${made.path}\n`);
+    context.terminal.out(`${url}${made.path}\n`);
     context.terminal.err(
-      `Put the address of this server before it. Works once, until ${made.expires_at}; whoever has it gets in as ${made.role}.\n`,
+      `To be opened in a browser. Works once, until ${made.expires_at}; whoever has it gets in as ${made.role}.\n${onlyHere(url)}`,
     );
   }
   return 'ok';

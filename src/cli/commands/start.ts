@@ -7,7 +7,8 @@ import type { Context } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
 
-export const start = async (context: Context): Promise<ExitName> => context.become('main');
+export const start = async (context: Context): Promise<ExitName> =>
+  context.become('main', context.json ? ['--json'] : []);
 
 export const startRunner = async (context: Context): Promise<ExitName> => {
   const config = context.config();
@@ -17,5 +18,5 @@ export const startRunner = async (context: Context): Promise<ExitName> => {
       `Enrol this host and take the token of the answer: POST ${serverUrl(config)}/api/runners {"name": "this-host"}`,
       'The runner of `npm start` needs none.',
     );
-  return context.become('runner');
+  return context.become('runner', context.json ? ['--json'] : []);
 };

@@ -4,6 +4,7 @@ import type { WebhookBody } from '../../client/day-wire.ts';
 import { type Context, printJson } from '../context.ts';
 import type { ExitName } from '../exit-codes.ts';
 import { CliFailure, usage } from '../failure.ts';
+import { onlyHere } from '../loopback.ts';
 import { age } from '../show/durations.ts';
 import { table } from '../show/table.ts';
 import { oneLine } from '../terminal.ts';
@@ -48,14 +49,17 @@ export const add = async (
       'openssl rand -hex 32 | tee secret | drover webhook add … --secret-from-stdin',
     );
   const secret = o.secretFromStdin ? (await text(terminal.stdin as AsyncIterable<Buffer>)).trim() : undefined;
-  const { body } = await context.connection().api.request<WebhookBody & { path: string }>(under(agent!), {
+  const { api, url } = context.connection();
+  const { body } = await api.request<WebhookBody & { path: string }>(under(agent!), {
     method: 'POST',
     json: { name, message: words.join(' '), secret, max_per_minute: o.perMinute },
   });
-  if (context.json) printJson(context, body);
+  if (context.json) printJson(context, { ...body, url: url + body.path });
   else {
-    terminal.out(`POST ${body.path}\n`);
-    terminal.err('Shown once: whoever has this address can give the agent work. Keep it as a secret.\n');
+    terminal.out(`POST ${url}${body.path}\n`);
+    terminal.err(
+      `Shown once: whoever has this address can give the agent work. Keep it as a secret.\n${onlyHere(url)}`,
+    );
   }
   return 'ok';
 };

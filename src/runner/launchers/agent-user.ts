@@ -38,13 +38,13 @@ export const agentUser = (
   const user = findUser(passwd, name);
   if (user === null)
     throw new Fault(
-      'not_ready',
+      'invalid',
       `DROVER_AGENT_USER: there is no user ${JSON.stringify(name)} in /etc/passwd. Create it: useradd -m ${name}`,
     );
-  if (user.uid === 0) throw new Fault('not_ready', 'DROVER_AGENT_USER: root is no protection. Name another user.');
+  if (user.uid === 0) throw new Fault('invalid', 'DROVER_AGENT_USER: root is no protection. Name another user.');
   if (own !== 0 && own !== user.uid)
     throw new Fault(
-      'not_ready',
+      'invalid',
       'DROVER_AGENT_USER works only when Drover runs as root. Leave it empty, or start as root.',
     );
   return own === 0 ? user : null;
