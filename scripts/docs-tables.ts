@@ -107,6 +107,12 @@ export const tables: { file: string; name: string; text: string }[] = [
         ),
         row('depth of calls', ...bound(limits.callDepth), '`DROVER_MAX_CALL_DEPTH`'),
         row('grace of a silent runner in seconds', ...bound(limits.runnerGraceS), '`DROVER_RUNNER_GRACE_S`'),
+        row(
+          'floor of free memory in per cent of the host’s (0 = none)',
+          ...bound(limits.memoryFloorPercent),
+          '`DROVER_MEMORY_FLOOR_PERCENT`',
+        ),
+        row('floor of free disk in MiB (0 = none)', ...bound(limits.diskFloorMib), '`DROVER_DISK_FLOOR_MIB`'),
         row('days that ended executions are kept', ...bound(limits.retentionDays), '`DROVER_RETENTION_DAYS`'),
       ],
     ),

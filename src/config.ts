@@ -28,6 +28,10 @@ export interface Config {
   runnerSlots: number | null;
   maxCallDepth: number;
   runnerGraceS: number;
+  /** Of a runner's host, in per cent of its memory; nothing new starts below. 0 = no floor. */
+  memoryFloorPercent: number;
+  /** The same of its disk, in MiB. */
+  diskFloorMib: number;
   agentUser: string | null;
   /** Ended executions, their transcripts and events are kept this long. */
   retentionDays: number;
@@ -80,6 +84,14 @@ export const settings = {
   DROVER_RUNNER_GRACE_S: {
     default: String(limits.runnerGraceS.default),
     about: 'Seconds a silent runner may come back.',
+  },
+  DROVER_MEMORY_FLOOR_PERCENT: {
+    default: String(limits.memoryFloorPercent.default),
+    about: 'Nothing new starts on a host with less of its memory free; 0 = no floor.',
+  },
+  DROVER_DISK_FLOOR_MIB: {
+    default: String(limits.diskFloorMib.default),
+    about: 'Nothing new starts on a host with less disk free, in MiB; 0 = no floor.',
   },
   DROVER_RETENTION_DAYS: {
     default: String(limits.retentionDays.default),
@@ -140,6 +152,12 @@ export const readConfig = (env: Record<string, string | undefined> = process.env
     runnerGraceS:
       get('DROVER_RUNNER_GRACE_S', whole(limits.runnerGraceS.min, limits.runnerGraceS.max)) ??
       limits.runnerGraceS.default,
+    memoryFloorPercent:
+      get('DROVER_MEMORY_FLOOR_PERCENT', whole(limits.memoryFloorPercent.min, limits.memoryFloorPercent.max)) ??
+      limits.memoryFloorPercent.default,
+    diskFloorMib:
+      get('DROVER_DISK_FLOOR_MIB', whole(limits.diskFloorMib.min, limits.diskFloorMib.max)) ??
+      limits.diskFloorMib.default,
     retentionDays:
       get('DROVER_RETENTION_DAYS', whole(limits.retentionDays.min, limits.retentionDays.max)) ??
       limits.retentionDays.default,

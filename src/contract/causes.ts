@@ -219,8 +219,20 @@ export const causes = {
   fleet_paused: row(503, 'capacity', true, 'The fleet stayed paused', 'Resume the fleet.'),
   provider_paused: row(503, 'capacity', true, 'Its provider stayed paused', 'See the incident.'),
   budget_spent: row(402, 'billing', true, 'The spending budget of its agent is used up', 'Raise the budget.'),
-  memory: row(503, 'capacity', true, 'The host had no memory to spare', 'Free memory on the host, or lower the floor.'),
-  disk: row(503, 'capacity', true, 'The host had no disk to spare', 'Free disk on the host.'),
+  memory: row(
+    503,
+    'capacity',
+    true,
+    'The host had no memory to spare',
+    'Free memory on the host, or lower DROVER_MEMORY_FLOOR_PERCENT.',
+  ),
+  disk: row(
+    503,
+    'capacity',
+    true,
+    'The host had no disk to spare',
+    'Free disk on the host, or lower DROVER_DISK_FLOOR_MIB.',
+  ),
   runner_lost: row(504, 'agent_error', true, 'Its runner was lost', 'See what happened to the host.'),
   credentials_exhausted: row(
     429,

@@ -36,9 +36,9 @@ export const limits = {
   stallS: { min: 10, max: 86_400 },
   /** SIGINT, this long, SIGTERM, this long, SIGKILL. */
   stopStepMs: 5_000,
-  /** Claims stop below this share of the host's memory, and below this much free disk. */
-  memoryFloor: 0.1,
-  diskFloorBytes: 2 * 1024 ** 3,
+  /** Root work starts on no host with less of its memory free, or less disk. */
+  memoryFloorPercent: { default: 10, min: 0, max: 90 },
+  diskFloorMib: { default: 2048, min: 0, max: 10_000_000 },
   idempotencyMs: 24 * 3_600_000,
   defaultRetries: 2,
 } as const;

@@ -43,8 +43,8 @@ export const joinParts = async (config: Readonly<Config>, kernel: Kernel, store:
     claimLimits: () => ({
       agent_call_limit: config.agentCallLimit ?? limits.agentCallLimit.default,
       max_depth: config.maxCallDepth,
-      memory_floor: limits.memoryFloor,
-      disk_floor_bytes: limits.diskFloorBytes,
+      memory_floor: config.memoryFloorPercent / 100,
+      disk_floor_bytes: config.diskFloorMib * 1024 ** 2,
     }),
     stir: (stirred) => {
       if (stirred.limits_changed) fleetLimits.forget();

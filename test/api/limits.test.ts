@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { commit } from '../../src/record/commit.ts';
-import { type Answer, type Fleet, openFleet } from '../support/fleet.ts';
+import { type Answer, type Fleet, openFleet, room } from '../support/fleet.ts';
 import { verifies } from '../support/verifies.ts';
 
 let fleet: Fleet;
@@ -24,6 +24,21 @@ const advanceUntil = async <T>(stepMs: number, look: () => Promise<T>, ready: (s
 };
 
 describe('limits, seen from outside', () => {
+  it(verifies('R9', 'R11')('the floors of a host are those of the configuration'), async () => {
+    fleet = await openFleet({ DROVER_MEMORY_FLOOR_PERCENT: '90', DROVER_DISK_FLOOR_MIB: '10000' });
+    const { memory_total } = room;
+    await fleet.agent('small');
+    await fleet.agent('large', { memory_bytes: memory_total / 10 });
+    const small = await submit('small');
+    const large = await submit('large');
+    expect((await fleet.runner.claim()).map((w) => w.execution_id)).toEqual([small]);
+    expect((await fleet.row(large)).wait).toMatchObject({ reason: 'memory' });
+    const low = { ...room, disk_available: 9_999 * 1024 ** 2 };
+    expect((await fleet.runner.request('/renew', { room: low, attempts: [] })).status).toBe(200);
+    const next = await submit('small');
+    expect((await fleet.row(next)).wait).toMatchObject({ reason: 'disk' });
+  });
+
   it(
     verifies('D1', 'R13')('fleet cap 2, budget 2 s, three calls: two hold, the third is told the exact text'),
     async () => {

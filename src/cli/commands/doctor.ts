@@ -36,8 +36,8 @@ export const doctor = async (context: Context): Promise<ExitName> => {
   const checks: Check[] = [
     checkNode(process.versions.node),
     checkHome(config.home),
-    await checkDisk(config.home),
-    checkMemory(readMeminfo()),
+    await checkDisk(config.home, config.diskFloorMib),
+    checkMemory(readMeminfo(), config.memoryFloorPercent),
     await checkGit(),
     ...(await checkClis(context, config.claudeBin, server.needs)),
     checkHolder(holder, server.running > 0),

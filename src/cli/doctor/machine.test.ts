@@ -37,14 +37,22 @@ describe('what the doctor sees of the machine', () => {
   });
 
   it('measures the disk of a home that is not made yet by its nearest directory', async () => {
-    expect((await checkDisk(join(dir, 'a', 'b'))).found).toMatch(/free of .* at DROVER_HOME/);
+    expect((await checkDisk(join(dir, 'a', 'b'), 0)).found).toMatch(/free of .* at DROVER_HOME/);
+    expect(await checkDisk(dir, 10 ** 9)).toMatchObject({
+      state: 'problem',
+      todo: expect.stringContaining('DROVER_DISK_FLOOR_MIB'),
+    });
   });
 
   it('says when memory is below the floor at which nothing is started', () => {
     const info = (free: number) => `MemTotal:       1000000 kB\nMemFree:  1 kB\nMemAvailable:   ${free} kB\n`;
-    expect(checkMemory(info(500_000)).state).toBe('ok');
-    expect(checkMemory(info(99_000)).state).toBe('problem');
-    expect(checkMemory(null).state).toBe('note');
+    expect(checkMemory(info(500_000), 10).state).toBe('ok');
+    expect(checkMemory(info(99_000), 10)).toMatchObject({
+      state: 'problem',
+      todo: expect.stringContaining('DROVER_MEMORY_FLOOR_PERCENT'),
+    });
+    expect(checkMemory(info(99_000), 5).state).toBe('ok');
+    expect(checkMemory(null, 10).state).toBe('note');
   });
 
   it('finds Claude Code where the runner does, and calls it a problem only for agents that need it', async () => {

@@ -1,14 +1,13 @@
 /**
  * What the doctor can see of this machine without any server: Node, DROVER_HOME, disk, memory, git, Claude Code, the holder.
- * It looks and changes nothing but a probe file that it removes. Numbers are compared with the floors of contract/limits.ts,
- * at which claims stop.
+ * It looks and changes nothing but a probe file that it removes. Numbers are compared with the floors of the
+ * configuration, at which claims stop.
  */
 import { execFile } from 'node:child_process';
 import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { limits } from '../../contract/limits.ts';
 import { bytes } from '../show/durations.ts';
 import { oneLine } from '../terminal.ts';
 import { type Check, note, ok, problem } from './check.ts';
@@ -54,24 +53,33 @@ const existing = (dir: string): string => {
   }
 };
 
-export const checkDisk = async (home: string): Promise<Check> => {
+export const checkDisk = async (home: string, floorMib: number): Promise<Check> => {
   const fs = await statfs(existing(home));
   const free = fs.bavail * fs.bsize;
   const found = `${bytes(free)} free of ${bytes(fs.blocks * fs.bsize)} at DROVER_HOME`;
-  if (free < limits.diskFloorBytes)
-    return problem('disk', found, `Below ${bytes(limits.diskFloorBytes)} nothing new is started: free disk.`);
+  const floor = floorMib * 1024 ** 2;
+  if (free < floor)
+    return problem(
+      'disk',
+      found,
+      `Below ${bytes(floor)} nothing new is started: free disk, or lower DROVER_DISK_FLOOR_MIB.`,
+    );
   return ok('disk', found);
 };
 
-export const checkMemory = (meminfo: string | null): Check => {
+export const checkMemory = (meminfo: string | null, floorPercent: number): Check => {
   const kib = (key: string) =>
     Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(meminfo ?? '')?.[1] ?? Number.NaN) * 1024;
   const free = kib('MemAvailable');
   const total = kib('MemTotal');
   if (Number.isNaN(free) || Number.isNaN(total)) return note('memory', 'cannot be read here (/proc/meminfo)');
   const found = `${bytes(free)} available of ${bytes(total)}`;
-  if (free < total * limits.memoryFloor)
-    return problem('memory', found, `Below ${limits.memoryFloor * 100} % nothing new is started: free memory.`);
+  if (free < (total * floorPercent) / 100)
+    return problem(
+      'memory',
+      found,
+      `Below ${floorPercent} % nothing new is started: free memory, or lower DROVER_MEMORY_FLOOR_PERCENT.`,
+    );
   return ok('memory', found);
 };
 

@@ -1,7 +1,6 @@
 /** Why a queued execution is not running yet, in words: one sentence per reason of the contract, none left out. */
 import type { WaitBody } from '../../client/wire.ts';
-import { limits, type WaitReason } from '../../contract/limits.ts';
-import { bytes } from './durations.ts';
+import type { WaitReason } from '../../contract/limits.ts';
 
 const words: Record<WaitReason, string> = {
   fleet_paused: 'the fleet is paused',
@@ -12,8 +11,8 @@ const words: Record<WaitReason, string> = {
   credentials_exhausted: 'every credential it may use is used up',
   session_busy: 'its chat session has a turn running',
   no_runner: 'no runner is there',
-  memory: `the host has less than ${limits.memoryFloor * 100} % of its memory free`,
-  disk: `the host has less than ${bytes(limits.diskFloorBytes)} of disk free`,
+  memory: 'the host has less memory free than its floor',
+  disk: 'the host has less disk free than its floor',
   live_bound: 'its agent has too many processes alive',
   agent_cap: 'its agent runs as many as it may',
   credential_cap: 'its credential runs as many as it may',

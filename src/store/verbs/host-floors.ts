@@ -34,13 +34,15 @@ const floorsOf = (room: RunnerRoom, l: ClaimLimits): Floor[] => [
     what: 'memory',
     left: room.memory_available,
     floor: l.memory_floor * room.memory_total,
-    advice: 'Free memory on the host, lower the fleet limit (PUT /api/fleet/limits), or give agents a memory limit.',
+    advice:
+      'Free memory on the host, lower the fleet limit (PUT /api/fleet/limits), give agents a memory limit, or lower DROVER_MEMORY_FLOOR_PERCENT.',
   },
   {
     what: 'disk',
     left: room.disk_available,
     floor: l.disk_floor_bytes,
-    advice: 'Free disk on the host: old worktrees and logs under DROVER_HOME are the first to look at.',
+    advice:
+      'Free disk on the host: old worktrees and logs under DROVER_HOME are the first to look at. The floor is DROVER_DISK_FLOOR_MIB.',
   },
 ];
 
