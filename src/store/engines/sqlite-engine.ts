@@ -3,7 +3,8 @@ import type { Log } from '../../kernel/log.ts';
 import type { At, StoreCopy } from '../store.ts';
 import type { WriteOrder } from './group-commit.ts';
 import type { ReadOrder } from './read-snapshot.ts';
-import { openChannel, workerUrl } from './worker-channel.ts';
+import { openChannel } from './worker-channel.ts';
+import { workerUrl } from './worker-url.ts';
 
 interface Engine {
   readonly schema: number;

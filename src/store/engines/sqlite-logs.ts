@@ -7,7 +7,8 @@ import type { LogBodies } from '../log-bodies.ts';
 import type { LogPage } from './log-file.ts';
 import type { LogOrder } from './log-writer.ts';
 import { sqliteFiles } from './sqlite-files.ts';
-import { openChannel, workerUrl } from './worker-channel.ts';
+import { openChannel } from './worker-channel.ts';
+import { workerUrl } from './worker-url.ts';
 
 export const openSqliteLogs = async (home: string, log: Log): Promise<LogBodies> => {
   const path = sqliteFiles(home).logs;

@@ -37,10 +37,6 @@ interface Channel<Q> {
   close(): Promise<void>;
 }
 
-/** The bundle has all entries flat in one folder; the sources run as they are. `name` is the file without its suffix. */
-export const workerUrl = (name: string, importMetaUrl: string): URL =>
-  new URL(`./${name}${importMetaUrl.endsWith('.ts') ? '.ts' : '.js'}`, importMetaUrl);
-
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: Fault): void;
