@@ -27,7 +27,7 @@ describe('the systemd units', () => {
       .find((e) => e.startsWith('DROVER_HOME='))!
       .split('=')[1]!;
     expect(all(unit('drover-holder'), 'ExecStart')).toEqual([
-      [node, ...holderArgs(entry), entry, home, holderSocket(home)].join(' '),
+      [node, ...holderArgs(entry), entry, home, holderSocket(home), 'kept'].join(' '),
     ]);
     for (const [name, value] of Object.entries(programEnv('/var/lib/drover')))
       expect(unit('drover')).toContain(`Environment=${name}=${value.replace('.cache', 'compiled')}`);

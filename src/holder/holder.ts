@@ -4,7 +4,7 @@
  * It speaks JSON lines on a unix socket: `{hello, protocol, pid, boot}` first, then one answer per order (`ref` says to
  * which) and one event per exit. Orders: spawn, signal, list, retire.
  * It imports nothing of ours, decides nothing, keeps no environment and never leaves while it has children.
- *   node holder.js DROVER_HOME SOCKET     says "ready" or "taken" on stdout once, logs on stderr
+ *   node holder.js DROVER_HOME SOCKET [kept]    says "ready" or "taken" on stdout once, logs on stderr; `kept`: for its runner to read
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as fs from 'node:fs';

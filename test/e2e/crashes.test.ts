@@ -1,8 +1,10 @@
 /** Server and runner are killed while agents run: the true outcome is recorded all the same. */
-import { writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Installation, install } from '../support/installation.ts';
+import { type Installation, install, root } from '../support/installation.ts';
 import { leavesUnder, placeOf } from '../support/leaves.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -28,6 +30,42 @@ const gated = async () => {
   return { id, release: () => writeFileSync(go, '') };
 };
 const attemptOf = async (id: string) => (await drover.ended(id)).attempts;
+
+it(verifies('R2')('the holder that a unit keeps stays through a stop and a start with nothing running'), async () => {
+  drover = await install();
+  await drover.stop();
+  await drover.until(
+    'its own holder is gone',
+    async () => drover.pids('/holder.js'),
+    (pids) => pids.length === 0,
+  );
+  const [line] = /(?<=^ExecStart=).*/m.exec(readFileSync(join(root, 'deploy/systemd/drover-holder.service'), 'utf8'))!;
+  const [program, ...args] = line
+    .replaceAll('/opt/drover/current', root)
+    .replaceAll('/var/lib/drover', drover.home)
+    .split(' ');
+  const holder = spawn(program!, args, { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'ignore'] });
+  expect(String((await once(holder.stdout!, 'data'))[0])).toBe('ready\n');
+  const run = async () => {
+    const given = await drover.api('POST', '/api/agents/three/task', { message: 'x', async_mode: true });
+    expect((await drover.ended(given.body.execution_id)).attempts).toMatchObject([{ exit_code: 3 }]);
+    expect(drover.pids('/holder.js')).toEqual([holder.pid]);
+  };
+  await drover.start();
+  await drover.api('POST', '/api/agents', { name: 'three', adapter: 'command', command: ['sh', '-c', 'exit 3'] });
+  await run();
+  expect(await drover.stop()).toBe(0);
+  await drover.until(
+    'the runner is gone',
+    async () => drover.pids('/runner.js'),
+    (pids) => pids.length === 0,
+  );
+  await drover.start();
+  await run();
+  await drover.stop();
+  holder.kill('SIGTERM');
+  expect(await once(holder, 'exit')).toEqual([0, null]);
+});
 
 describe('kill -9', () => {
   it(

@@ -44,7 +44,7 @@ export interface HolderClient {
   signal(id: string, signal: NodeJS.Signals): Promise<boolean | null>;
   /** Null: no holder listens. Never starts one. */
   list(): Promise<HolderList | null>;
-  /** Asks it to leave; true when it does (it has no children). */
+  /** Asks it to leave; true when it does (it has no children). One that a unit of systemd keeps is not asked. */
   retire(): Promise<boolean>;
   close(): void;
 }
@@ -53,6 +53,9 @@ interface HolderEvents {
   exit(event: ExitEvent): void;
   lost(): void;
 }
+
+/** deploy/systemd/drover-holder.service says so in its command line. Without it the next runner would start one in the server's unit. */
+const isKept = (holder: number): boolean => (readText(`/proc/${holder}/cmdline`) ?? '').split('\0').at(-2) === 'kept';
 
 export const createHolderClient = (
   kernel: Kernel,
@@ -147,8 +150,10 @@ export const createHolderClient = (
       }
     },
     retire: async () => {
-      const answer = await (await find())?.ask({ order: 'retire' });
-      return answer?.retired === true;
+      // Asked of the one that listens now: the one before it may have been killed.
+      const found = await find();
+      if (found === null || isKept(found.hello.pid)) return false;
+      return (await found.ask({ order: 'retire' })).retired === true;
     },
     close: () => {
       closed = true;

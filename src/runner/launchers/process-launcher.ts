@@ -18,7 +18,7 @@ import { tearDown } from './tear-down.ts';
 import { usageOf } from './usage.ts';
 
 export interface ProcessLauncher extends Launcher {
-  /** Asks the holder to leave: true when it had no children. */
+  /** Asks the holder to leave: true when it had no children. One that a unit of systemd keeps is not asked. */
   retireHolder(): Promise<boolean>;
   /** Lets go of the holder; the processes stay with it. */
   close(): void;
