@@ -213,8 +213,11 @@ const nothingKnown = (facts: Facts, ending: Ending): Finding => {
     });
   if (ending.exitCode === null && stream.bytes > 0)
     return simple('killed_unknown', 'it is gone, and nobody saw how it ended', { confidence: 'unknown' });
-  // These CLIs say why on stdout. When it has no word of theirs, the reason was lost: it may have been a login or a limit.
-  const lost = stream.cli !== 'command' && stream.cli !== 'any' && !spokenLines(stream).some(onStdout);
+  // These CLIs say why on stdout. When it has no word of theirs, the reason was lost: it may have been a login or a limit. Among events
+  // a plain line is a wrapper's.
+  const own = stream.cli !== 'command' && stream.cli !== 'any';
+  const events = stream.session_id !== null || stream.model_spoke || stream.unknown_events > 0;
+  const lost = own && (events || !spokenLines(stream).some(onStdout));
   return simple('unknown', `exit ${ending.exitCode ?? 'not known'}, and nothing says why`, {
     confidence: 'unknown',
     retryable: false,
