@@ -22,8 +22,10 @@ export interface Wait {
   callId: string | null;
   /** A reader that goes away ends its wait alone; left out, it gives up the call and with it what it waited for. */
   leaves?: 'goes_on';
+  /** A person without a bound of its own is not held until a reset that is far: it gets the id instead. */
+  resets?: 'answered';
 }
-/** `ended`: all of it. `time`: the wait was over first. `left`: nobody is there to be answered. */
+/** `ended`: all of it. `time`: the wait was over first, or is one for a far reset. `left`: nobody is there to be answered. */
 export type Waited = 'ended' | 'time' | 'left';
 
 /** Why a signal fires when it is not the client that has gone. */
@@ -100,6 +102,16 @@ const callOf = (deps: Deps, principal: Principal, wait: Wait): string | null =>
     ? scoped(principal.executionId, wait.callId ?? deps.kernel.ids.next(deps.kernel.clock.now()))
     : null;
 
+/** A reset within this is waited for: the answer is worth more than the id. */
+const nearMs = 60_000;
+
+/** It waits for the reset of a login, or until a time: that costs none of its budget (R12), so nothing else bounds it. */
+const waitsForReset = async (deps: Deps, id: string): Promise<boolean> => {
+  const wait = (await deps.store.read('waits', { execution_ids: [id], limits: deps.claimLimits() }))[id];
+  const timed = wait?.reason === 'credentials_exhausted' || wait?.reason === 'not_before';
+  return timed && (wait.until ?? 0) > deps.kernel.clock.now() + nearMs;
+};
+
 const until = async (
   deps: Deps,
   principal: Principal,
@@ -110,7 +122,11 @@ const until = async (
   // Nobody waits, so nobody needs a signal (one is made when it is asked for).
   if (wait.ms === 0) return 'time';
   const { ms, signal } = wait;
-  const ended = (await Promise.all(ids.map((id) => deps.endings.wait(id, ms, signal)))).every((e) => e);
+  const aside =
+    wait.resets === 'answered' && ms === null && principal.kind !== 'execution'
+      ? (id: string) => waitsForReset(deps, id)
+      : undefined;
+  const ended = (await Promise.all(ids.map((id) => deps.endings.wait(id, ms, signal, aside)))).every((e) => e);
   if (principal.kind !== 'execution' || call === null) return ended ? 'ended' : signal.aborted ? 'left' : 'time';
   const { executionId, token } = principal;
   const close = async (how: 'abandon_call' | 'detach_call') =>

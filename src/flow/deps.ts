@@ -8,8 +8,16 @@ import type { ClaimLimits, Stirred, Store } from '../store/store.ts';
 
 /** In-process news of what was committed. For waking and watching only: the truth is in the store. */
 export interface Endings {
-  /** Resolves true when the execution is terminal, false when `ms` (null = no bound) passed or the signal fired. */
-  wait(executionId: string, ms: number | null, signal?: AbortSignal): Promise<boolean>;
+  /**
+   * Resolves true when the execution is terminal, false when `ms` (null = no bound) passed or the signal fired, or when it stands in
+   * the queue and `putAside` says that it does so for long.
+   */
+  wait(
+    executionId: string,
+    ms: number | null,
+    signal?: AbortSignal,
+    putAside?: (executionId: string) => Promise<boolean>,
+  ): Promise<boolean>;
   /** `back` when the execution that has this token runs (again); `ended` when the token speaks for nobody; `left` by the signal. */
   back(executionId: string, token: string, signal?: AbortSignal): Promise<'back' | 'ended' | 'left'>;
 }

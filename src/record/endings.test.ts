@@ -36,7 +36,7 @@ describe('waiting for an ending', () => {
     ];
     const other = new AbortController();
     const b = endings.wait('b', null, other.signal);
-    endings.stir({ ended: ['a'], resumed: [] });
+    endings.stir({ ended: ['a'], resumed: [], requeued: [] });
     await Promise.all(waits);
     expect(answers).toEqual(['a1 true', 'a2 true']);
     other.abort();
@@ -49,7 +49,7 @@ describe('waiting for an ending', () => {
     // The store still shows the old state to the first look, and the news comes before that look is answered.
     const wait = endings.wait('a', 1000);
     state.status.a = 'success';
-    endings.stir({ ended: ['a'], resumed: [] });
+    endings.stir({ ended: ['a'], resumed: [], requeued: [] });
     expect(await wait).toBe(true);
   });
 
@@ -59,12 +59,33 @@ describe('waiting for an ending', () => {
     const endings = endingsOver(store, clock);
     const wait = endings.wait('a', 2_000);
     await clock.advance(1_999);
-    endings.stir({ ended: ['b'], resumed: [] });
+    endings.stir({ ended: ['b'], resumed: [], requeued: [] });
     await clock.advance(1);
     expect(await wait).toBe(false);
     const before = state.reads;
     await clock.advance(60_000);
     expect(state.reads).toBe(before);
+  });
+
+  it('leaves what is put aside: asked after a second in the queue, and at the news of a return to it', async () => {
+    const { state, store } = rows({ a: 'queued', b: 'running' });
+    const clock = manualClock();
+    const endings = endingsOver(store, clock);
+    const asked: string[] = [];
+    const aside = async (id: string) => asked.push(id) > 1;
+    const a = endings.wait('a', null, undefined, aside);
+    await clock.advance(999);
+    expect(asked).toEqual([]);
+    await clock.advance(1);
+    expect(asked).toEqual(['a']);
+    await clock.advance(15_000);
+    expect(await a).toBe(false);
+    const b = endings.wait('b', null, undefined, aside);
+    await clock.advance(60_000);
+    expect(asked).toEqual(['a', 'a']);
+    state.status.b = 'queued';
+    endings.stir({ ended: [], resumed: [], requeued: ['b'] });
+    expect(await b).toBe(false);
   });
 
   it('gives up when its client goes away', async () => {

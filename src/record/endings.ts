@@ -1,6 +1,6 @@
 /**
  * Who waits for an execution to end, or to run again after a call: synchronous answers, and later callers by id. The news comes from the commit that ended
- * the row (`stirred.ended`, `stirred.resumed`); the truth is the store, which is asked once when a wait begins, so that an ending just before
+ * the row (`stirred.ended`, `.resumed`, `.requeued`); the truth is the store, which is asked once when a wait begins, so that an ending just before
  * it is never missed, and again now and then, so that lost news costs seconds and never a hang. Decides nothing.
  */
 import { isTerminal } from '../contract/status.ts';
@@ -10,10 +10,12 @@ import type { Stirred, Store } from '../store/store.ts';
 
 /** News can only be lost when another process ended the row; 15 s is what a person still calls "it answered". */
 const lookAgainMs = 15_000;
+/** What could run has been claimed by then: only what still stands in the queue is asked why. */
+const askWhyMs = 1_000;
 
 interface EndingsOfCommits extends Endings {
   /** Told after every commit. */
-  stir(stirred: Pick<Stirred, 'ended' | 'resumed'>): void;
+  stir(stirred: Pick<Stirred, 'ended' | 'resumed' | 'requeued'>): void;
 }
 
 interface EndingsParts {
@@ -26,6 +28,8 @@ export const createEndings = ({ store, kernel: { clock } }: EndingsParts): Endin
   const waiters: Waiters = new Map();
   /** Executions whose calls may be answered when they run again. */
   const callers: Waiters = new Map();
+  /** Executions whose waiters want to know when they are put aside. */
+  const asking: Waiters = new Map();
 
   const listen = (among: Waiters, id: string, wake: () => void): (() => void) => {
     const all = among.get(id) ?? new Set();
@@ -37,7 +41,8 @@ export const createEndings = ({ store, kernel: { clock } }: EndingsParts): Endin
   };
 
   return {
-    stir({ ended, resumed }) {
+    stir({ ended, resumed, requeued }) {
+      for (const id of requeued) for (const wake of [...(asking.get(id) ?? [])]) wake();
       for (const id of ended) for (const wake of [...(waiters.get(id) ?? [])]) wake();
       for (const id of [...ended, ...resumed]) for (const wake of [...(callers.get(id) ?? [])]) wake();
     },
@@ -61,7 +66,7 @@ export const createEndings = ({ store, kernel: { clock } }: EndingsParts): Endin
       }
     },
 
-    wait(id, ms, signal) {
+    wait(id, ms, signal, putAside) {
       return new Promise((resolve, reject) => {
         const undo: (() => void)[] = [];
         let settled = false;
@@ -80,11 +85,25 @@ export const createEndings = ({ store, kernel: { clock } }: EndingsParts): Endin
         const look = async () => {
           const row = await store.read('execution', { id });
           if (row === null || isTerminal(row.status)) return finish(() => resolve(row !== null));
-          if (!settled) undo.push(clock.after(lookAgainMs, start));
+          if (asks && row.status === 'queued' && (await putAside?.(id))) return leave();
+          if (!settled) later(lookAgainMs);
+        };
+        // One timer at a time, whatever woke the look before.
+        let cancel = () => {};
+        undo.push(() => cancel());
+        const later = (inMs: number) => {
+          cancel();
+          cancel = clock.after(inMs, start);
+        };
+        let asks = false;
+        const ask = () => {
+          asks = true;
+          start();
         };
         const start = () => void look().catch((error) => finish(() => reject(error)));
         if (signal?.aborted) return leave();
         if (ms !== null) undo.push(clock.after(ms, leave));
+        if (putAside) undo.push(listen(asking, id, ask), clock.after(askWhyMs, ask));
         start();
       });
     },

@@ -49,6 +49,8 @@ export interface Stirred {
   stops: { execution_id: string; runner_id: string }[];
   /** Waiting executions that run again: their answers may be handed back. */
   resumed: string[];
+  /** Executions that stand in the queue again: who holds a line for one may be told of a long wait. */
+  requeued: string[];
   /** The newest event id after the commit. */
   last_event: number;
   /** A fleet limit or the pause changed: values kept in memory are stale. */

@@ -217,6 +217,36 @@ describe('plans that are used up', () => {
     },
   );
 
+  it(verifies('R38', 'R12')('hold no line open until a far reset: who waits is given the id, and why'), async () => {
+    await store('a');
+    const chat = fleet.api('POST', '/api/agents/coder/chat', { message: 'x' });
+    const bounded = fleet.api('POST', '/api/agents/coder/task', { message: 'y' }, { prefer: 'wait=7200' });
+    await fleet.until(
+      async () => (await fleet.api('GET', '/api/agents/coder/queue')).body.queue_length as number,
+      (n) => n === 2,
+    );
+    const work = await claim();
+    const reset = Math.ceil(now() / 1000) * 1000 + hour;
+    await end(work, usedUp(now(), reset));
+    // The one that is put aside is told at once; one that was never started, with the next look at it.
+    const late = fleet.api('POST', '/api/agents/coder/chat', { message: 'z' });
+    await fleet.until(
+      async () => (await fleet.api('GET', '/api/agents/coder/queue')).body.queue_length as number,
+      (n) => n === 3,
+    );
+    await fleet.clock.advance(20_000);
+    const until = new Date(reset).toISOString();
+    for (const answer of [await chat, await late]) {
+      expect(answer.status, answer.text).toBe(202);
+      expect(answer.body).toMatchObject({ status: 'queued', wait: { reason: 'credentials_exhausted', until } });
+      expect(answer.headers['x-execution-id']).toBe(answer.body.execution_id);
+    }
+    // Who said how long it would hold the line holds it.
+    await fleet.clock.advance(reset - now());
+    for (let i = 0; i < 3; i++) await end(await claim(), wentWell());
+    expect(await bounded).toMatchObject({ status: 200 });
+  });
+
   it(verifies('R12', 'R38')('cost waiting work nothing of its budget, and a new credential wakes it'), async () => {
     await fleet.end();
     await open({ DROVER_DURABLE_QUEUE_TIMEOUT_S: '30' });

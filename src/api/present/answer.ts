@@ -51,7 +51,7 @@ export const presentAnswer = (row: FullExecution, log: Record<string, unknown>[]
 
 const queueStatus = ({ position }: QueuedAs): string => (position > 1 ? `queued:${position}` : 'running');
 
-/** Accepted and going on: by wish of the client (`async_mode`, `Prefer: wait=`), or because the server goes down. */
+/** Accepted and going on: by wish of the client (`async_mode`, `Prefer: wait=`), because it waits for a far reset, or because the server goes down. */
 export const presentAccepted = (row: ExecutionRow, message: string, queued: QueuedAs) => ({
   status: queued.position > 1 ? ('queued' as const) : ('accepted' as const),
   execution_id: row.id,

@@ -14,8 +14,9 @@ import { hashOf, idempotencyKey, preferredWaitMs } from '../asked-for.ts';
 import { presentError } from '../errors.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import { presentAccepted, presentAnswer, presentEnding } from '../present/answer.ts';
+import { presentWait } from '../present/execution.ts';
 import { withWireDetail } from '../present/refusals.ts';
-import { findExecution } from '../read-execution.ts';
+import { findExecution, waitsOf } from '../read-execution.ts';
 import { readLog } from '../read-log.ts';
 import { type ApiDeps, findAgent, NameParams, orNotFound, Refused, type RouteModule, who } from '../route.ts';
 
@@ -88,6 +89,7 @@ const give = async (
   const answer = await giveWork(deps, work, {
     ms: waitMs,
     callId: null,
+    resets: 'answered',
     get signal() {
       return here.signal;
     },
@@ -114,7 +116,10 @@ const present = async (
   };
   if (request.body.async_mode === true) return accepted();
   if (waitMs !== null) reply.header('preference-applied', `wait=${waitMs / 1000}`);
-  if (answer.waited !== 'ended') return accepted();
+  if (answer.waited !== 'ended') {
+    const why = waitMs === null ? (await waitsOf(deps, [execution]))[execution.id] : undefined;
+    return why === undefined ? accepted() : { ...accepted(), status: 'queued' as const, wait: presentWait(why) };
+  }
   const row = orNotFound(await deps.store.read('execution', { id: execution.id }), 'execution');
   if (row.status !== 'success') return presentError(reply, presentEnding(row, deps.kernel.clock.now()));
   const { log } = await readLog(deps, row.id, logBound);

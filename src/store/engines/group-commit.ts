@@ -57,7 +57,7 @@ export const groupCommit = (handle: SqliteHandle) => {
     try {
       exec('BEGIN IMMEDIATE');
       for (const { verb, args } of orders) {
-        const stirred: Stirred = { claimable: false, ended: [], stops: [], resumed: [], last_event: 0 };
+        const stirred: Stirred = { claimable: false, ended: [], stops: [], resumed: [], requeued: [], last_event: 0 };
         const odd: string[] = [];
         const tx: Tx = {
           odd: (what, error) =>
@@ -68,12 +68,11 @@ export const groupCommit = (handle: SqliteHandle) => {
           at: { now: args.now, steady: args.steady },
           stirred,
           alone: async (work) => {
-            const [ended, stops, resumed] = [stirred.ended.length, stirred.stops.length, stirred.resumed.length];
+            const { ended, stops, resumed, requeued } = stirred;
+            const lengths = [ended, stops, resumed, requeued].map((told) => told.length);
             const done = await underSavepoint(work);
             if (!done.ok) {
-              stirred.ended.length = ended;
-              stirred.stops.length = stops;
-              stirred.resumed.length = resumed;
+              for (const [i, told] of [ended, stops, resumed, requeued].entries()) told.length = lengths[i]!;
             }
             return done;
           },

@@ -52,4 +52,5 @@ export const requeue = async (
   });
   if (afterMs <= 0) backlogGrew(tx, row.agent_id);
   tx.stirred.claimable = true;
+  tx.stirred.requeued.push(row.id);
 };
