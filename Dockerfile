@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
-# Server, runner and holder in one container. A stop of the container ends the agents in it: their ends are recorded at the
-# next start as lost with their host, and their work is kept. Use the systemd units where agents must outlive upgrades.
+# Server, runner and holder in one container. A stop of the container ends the agents in it: the next start records
+# them as `unknown` (nobody saw their end) and keeps their work. Use the systemd units where agents must outlive upgrades.
 ARG BASE=docker.io/library/node:24-bookworm-slim
 
 FROM ${BASE} AS build

@@ -2,7 +2,7 @@
  * Real processes for tests: a DROVER_HOME of its own, the real holder and the process launcher. `end` ends every process that
  * was started here and fails the test when one of them, the holder or a cgroup is left.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, vi } from 'vitest';
@@ -16,6 +16,7 @@ import { findCgroupPlace } from '../../src/runner/launchers/cgroup-place.ts';
 import type { Held, SpawnOrder } from '../../src/runner/launchers/launcher.ts';
 import { allPids, ended, statOf } from '../../src/runner/launchers/proc.ts';
 import { createProcessLauncher, type ProcessLauncher } from '../../src/runner/launchers/process-launcher.ts';
+import { leavesUnder, placeOf, removeLeaves } from './leaves.ts';
 
 export const fixture = (name: string): string => resolve('test/fixtures/agents', name);
 
@@ -120,9 +121,9 @@ export const heldBench = async (
       await until(async () => expect(await cleaner.retireHolder()).toBe(true));
       cleaner.close();
       await until(() => expect(holderPids(home)).toEqual([]));
-      const place = findCgroupPlace(readFileSync('/proc/self/cgroup', 'utf8'));
-      const leaves = place === null ? [] : readdirSync(place.base);
-      for (const attempt of attempts.keys()) expect(leaves.filter((name) => name.endsWith(`-${attempt}`))).toEqual([]);
+      const left = leavesUnder(placeOf(), home);
+      await removeLeaves(placeOf(), home);
+      expect(left).toEqual([]);
       rmSync(home, { recursive: true, force: true });
       if (!holderSocket(home).startsWith(home))
         rmSync(join(holderSocket(home), '..'), { recursive: true, force: true });
