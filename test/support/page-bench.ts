@@ -58,9 +58,10 @@ export interface ServedFleet extends Fleet {
   task(agent: string, message: string, more?: Record<string, unknown>): Promise<string>;
 }
 
-export const serveFleet = async (pageDir: string, env: Record<string, string> = {}): Promise<ServedFleet> => {
+/** `port` 0: a free one. */
+export const serveFleet = async (pageDir: string, env: Record<string, string> = {}, port = 0): Promise<ServedFleet> => {
   const fleet = await openFleet(env, silentLog, pageDir);
-  const url = await fleet.app.listen({ host: '127.0.0.1', port: 0 });
+  const url = await fleet.app.listen({ host: '127.0.0.1', port });
   return {
     ...fleet,
     url,
