@@ -51,6 +51,7 @@ export interface RunnerOptions {
   afterResultMs?: number;
   stallMs?: StallMs;
   stopStepMs?: number;
+  renewMs?: number;
   holderEntry?: string;
   /** Null: as on a host without writable cgroups (tests). */
   cgroup?: null;
@@ -122,6 +123,7 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
     kernel,
     home,
     slots: o.slots,
+    everyMs: o.renewMs ?? limits.renewMs,
     leaving: leaving.signal,
     onRound: () => {
       if (!single.isMine()) retire();

@@ -1,8 +1,7 @@
 /**
- * Keeps the leases: every 10 s one request for all attempts, with proof of life, and at once after a spawn so that the server
+ * Keeps the leases: every `everyMs` (10 s) one request for all attempts, with proof of life, and at once after a spawn so that the server
  * knows when it was. Acts on the answers. A server that is away changes nothing: agents run on, and are told of later.
  */
-import { limits } from '../contract/limits.ts';
 import type { RenewResult } from '../contract/runner-protocol.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { readRoom } from './room.ts';
@@ -29,6 +28,7 @@ export const startRenewals = (p: {
   kernel: Kernel;
   home: string;
   slots: number | null;
+  everyMs: number;
   leaving: AbortSignal;
   /** Called each round, also while the server is away. */
   onRound(): void;
@@ -61,7 +61,7 @@ export const startRenewals = (p: {
 
   const renew = async (): Promise<number> => {
     const attempts = await p.roster.items();
-    if (attempts.length === 0) return limits.renewMs;
+    if (attempts.length === 0) return p.everyMs;
     try {
       const room = await readRoom(p.home, p.slots);
       // The contract's bound for one request; a runner has fewer places than that.
@@ -69,7 +69,7 @@ export const startRenewals = (p: {
       if (away) log.info('the server renews leases again', { attempts: attempts.length });
       away = false;
       for (const result of answer.results) act(result);
-      return limits.renewMs;
+      return p.everyMs;
     } catch (error) {
       if (!away && !p.leaving.aborted) log.warn('leases could not be renewed; agents run on', { error });
       away = true;
@@ -92,7 +92,7 @@ export const startRenewals = (p: {
     if (!stopped) cancel = clock.after(wanted ? soonMs : nextMs, () => void round());
     wanted = false;
   };
-  cancel = clock.after(limits.renewMs, () => void round());
+  cancel = clock.after(p.everyMs, () => void round());
 
   return {
     soon() {
