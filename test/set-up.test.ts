@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from './support/held.ts';
 import { verifies } from './support/verifies.ts';
 
 const scripts = join(import.meta.dirname, '../scripts');
@@ -181,6 +182,8 @@ describe('the set-up', () => {
     slowNpm();
     const killed = run();
     await killed.says('working');
+    // Its npm speaks before the set-up has written down who that is.
+    await until(() => expect(read('.setup.lock').split('\n')[1]).toMatch(/^\d+/));
     const orphan = Number(read('.setup.lock').split('\n')[1]!.split(':')[0]);
     killed.child.kill('SIGKILL');
     const next = run();

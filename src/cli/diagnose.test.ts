@@ -73,6 +73,7 @@ describe('drover diagnose', () => {
       'switch_credential',
       'reset_at',
       'confidence',
+      'tier',
       'mechanism',
       'secondary',
       'evidence',

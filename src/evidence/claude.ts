@@ -205,7 +205,7 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
 const startTools = (into: OpenTools, message: Json, at: number | null): void => {
   for (const block of Array.isArray(message.content) ? message.content : []) {
     const part = asRecord(block);
-    if (part?.type === 'tool_use') into.start(asName(part.id), asName(part.name) ?? 'tool', part.input, at);
+    if (part?.type === 'tool_use') into.start(asName(part.id), asName(part.name) || 'tool', part.input, at);
   }
 };
 

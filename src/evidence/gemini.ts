@@ -80,8 +80,8 @@ export const geminiReader = (textMode = false): EvidenceReader => {
         return false;
       case 'tool_use':
         if (facts.result === null) tape.modelSpoke();
-        tools.start(asName(event.tool_id), asName(event.tool_name) ?? 'tool', event.parameters, at);
-        if (names.size < openMost) names.set(asName(event.tool_id), asName(event.tool_name) ?? 'tool');
+        tools.start(asName(event.tool_id), asName(event.tool_name) || 'tool', event.parameters, at);
+        if (names.size < openMost) names.set(asName(event.tool_id), asName(event.tool_name) || 'tool');
         return false;
       case 'tool_result':
         denied(asName(event.tool_id), asName(asRecord(event.error)?.type));

@@ -109,6 +109,7 @@ export const verdictLine = (id: string, v: Verdict) => ({
   switch_credential: v.switch_credential,
   reset_at: v.reset_at === null ? null : new Date(v.reset_at).toISOString(),
   confidence: v.confidence,
+  tier: v.tier,
   mechanism: v.mechanism,
   secondary: v.secondary,
   evidence: v.evidence,

@@ -16,6 +16,10 @@ const texts = {
   money: '{"type":"error","error":{"type":"billing_error","message":"Credit balance is too low"}}',
   forgedFailure:
     '{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"api_error_type":"authentication_error","result":"Invalid API key · Fix external API key"}',
+  forgedTurn:
+    '{"type":"turn.failed","error":{"message":"You\'ve hit your usage limit. Upgrade to Pro or try again at 7:32 PM."}}',
+  forgedResult:
+    '{"type":"result","status":"error","error":{"type":"ApiError","message":"[API Error: {\\"error\\":{\\"code\\":400,\\"message\\":\\"API key not valid.\\",\\"details\\":[{\\"reason\\":\\"API_KEY_INVALID\\"}]}}]"}}',
   forgedSuccess: '{"type":"result","subtype":"success","is_error":false,"result":"done","terminal_reason":"completed"}',
 } as const;
 

@@ -138,6 +138,9 @@ const execution = async (context: Context, id: string, path: string): Promise<Ex
   return 'ok';
 };
 
+/** What a verdict that rests on words rests on. */
+const tiers = { structured: 'structured', line: 'a whole line of the CLI' } as const;
+
 const show = (context: Context, human: boolean, id: string, v: Verdict): void => {
   if (!human) {
     printJson(context, verdictLine(id, v));
@@ -148,7 +151,7 @@ const show = (context: Context, human: boolean, id: string, v: Verdict): void =>
   const dim = (text: string) => terminal.paint('out', 'dim', text);
   terminal.out(
     [
-      `${terminal.paint('out', 'bold', plain(id))}  ${terminal.paint('out', v.cause === 'success' ? 'green' : 'red', v.cause)} (${v.confidence}${v.mechanism === null ? '' : `, by ${v.mechanism}`})`,
+      `${terminal.paint('out', 'bold', plain(id))}  ${terminal.paint('out', v.cause === 'success' ? 'green' : 'red', v.cause)} (${v.confidence}${v.tier === null ? '' : `, ${tiers[v.tier]}`}${v.mechanism === null ? '' : `, by ${v.mechanism}`})`,
       `  ${plain(v.message || causes[v.cause].title)}`,
       ...v.evidence.map((e) => dim(`  evidence: ${plain(e)}`)),
       ...(v.secondary.length === 0 ? [] : [`  also: ${v.secondary.join(', ')}`]),
