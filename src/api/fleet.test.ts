@@ -201,6 +201,18 @@ describe('credentials', () => {
     expect((await fleet.api('GET', '/api/subscriptions')).body).toHaveLength(1);
   });
 
+  it('that do not begin like their kind are stored with a word of warning that shows nothing of them', async () => {
+    const ofVendors = { claude_oauth: 'sk-ant-oat01-x', anthropic_api_key: 'sk-ant-api03-x', openai_api_key: 'sk-x' };
+    for (const [kind, token] of Object.entries({ ...ofVendors, gemini_api_key: 'AIzaX' }))
+      expect((await store({ name: kind, kind, token })).body.warning).toBeUndefined();
+    const odd = await store({ token: 'hello' });
+    expect(odd).toMatchObject({ status: 201, body: { warning: expect.stringContaining('sk-ant-api') } });
+    expect(odd.text).not.toContain('hello');
+    const replaced = await fleet.api('PUT', '/api/subscriptions/openai_api_key', { token: 'goodbye' });
+    expect(replaced.body.warning).toContain('sk-');
+    expect((await fleet.api('PUT', '/api/subscriptions/main', { max_parallel: 3 })).body.warning).toBeUndefined();
+  });
+
   it('of kind env show their names only', async () => {
     const made = await store({ name: 'e', kind: 'env', token: 'FOO=hidden-1\nexport BAR="hidden-2"\n' });
     expect(made.body.names).toEqual(['FOO', 'BAR']);

@@ -34,6 +34,21 @@ const signs: readonly [RegExp, CredentialKind][] = [
 ];
 const looksLike = (token: string): CredentialKind | null => signs.find(([sign]) => sign.test(token))?.[1] ?? null;
 
+/** How the vendor's own begin. A gateway gives out others, so that one which does not is stored, with a word to whoever stored it. */
+const beginnings: Partial<Record<CredentialKind, [RegExp, string]>> = {
+  claude_oauth: [/^sk-ant-oat/, 'sk-ant-oat'],
+  anthropic_api_key: [/^sk-ant-api/, 'sk-ant-api'],
+  openai_api_key: [/^sk-/, 'sk-'],
+  gemini_api_key: [/^(?:AIza|AQ\.)/, 'AIza or AQ.'],
+};
+
+/** Null: nothing is odd about it. */
+export const doubtOf = (kind: CredentialKind, token: string): string | null => {
+  const begins = beginnings[kind];
+  if (begins === undefined || begins[0].test(token.trim())) return null;
+  return `Stored, but it does not begin like a ${kind} of the vendor (${begins[1]}…). Keys of a gateway may look so; if it was a slip, replace it.`;
+};
+
 const no = (problem: string): Refusal =>
   refuse('invalid', `token: ${problem}.`, { details: [{ field: 'token', problem }] });
 

@@ -52,6 +52,12 @@ describe('creds', () => {
     ]);
     expect(r.out + r.err).not.toContain('sk-planted');
   });
+  it('passes on what the server finds odd about it, beside the answer', async () => {
+    const { env } = await answering(201, { name: 'mine', kind: 'anthropic_api_key', warning: 'Not like its kind.' });
+    const r = await cli(['creds', 'add', 'mine', '--json'], { env, stdin: 'hello' });
+    expect(r).toMatchObject({ code: 0, err: expect.stringContaining('mine: Not like its kind.') });
+    expect(JSON.parse(r.out)).toMatchObject({ name: 'mine' });
+  });
   it('says how to give a secret when none came', async () => {
     const { asked, env } = await answering(201, {});
     expect(await cli(['creds', 'add', 'mine'], { env, tty: true })).toMatchObject({

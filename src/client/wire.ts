@@ -222,6 +222,8 @@ export interface CredentialBody {
   pool: string | null;
   running: number;
   agents: string[];
+  /** Of a secret just stored: it does not look like one of its kind. */
+  warning?: string;
 }
 
 export interface OperatorItemBody {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { visibleAgent } from '../../admission/visible.ts';
 import type { AgentRow } from '../../contract/agent.ts';
-import type { CredentialRow } from '../../contract/credential.ts';
+import { assignableKinds, type CredentialRow } from '../../contract/credential.ts';
 import { type Refusal, refuse } from '../../contract/errors.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';
@@ -21,11 +21,13 @@ import {
   type RouteModule,
   who,
 } from '../route.ts';
-import { NewCredential, storeCredential } from '../store-credential.ts';
+import { doubtOf, NewCredential, storeCredential } from '../store-credential.ts';
 import { changeAgent } from './agents.ts';
 
 const tags = ['Credentials'];
 const Change = NewCredential.omit({ kind: true }).partial();
+/** `warning`: it is stored, and a person should look at it again. */
+const Stored = CredentialBody.extend({ warning: z.string().optional() });
 const Limit = z.object({ limit: z.coerce.number().int().min(1).max(1_000).default(100) });
 const Event = z.object({
   id: z.number(),
@@ -77,17 +79,10 @@ const Usage = z.object({
   ),
 });
 
-/** Kinds that an adapter can log in with; an `env` goes to any process. */
 const kindProblem = (agent: AgentRow, c: CredentialRow): Refusal | null => {
-  const fits: Record<AgentRow['adapter'], readonly string[]> = {
-    claude: ['claude_oauth', 'anthropic_api_key', 'host_login', 'env'],
-    codex: ['codex_login', 'openai_api_key', 'host_login', 'env'],
-    gemini: ['gemini_api_key', 'host_login', 'env'],
-    command: ['env'],
-    http: [],
-  };
-  if (fits[agent.adapter].includes(c.kind)) return null;
-  const can = fits[agent.adapter].join(', ') || 'nothing';
+  const fits = assignableKinds[agent.adapter];
+  if (fits.includes(c.kind)) return null;
+  const can = fits.join(', ') || 'nothing';
   const problem = `${c.name} is of kind ${c.kind}; an agent of adapter ${agent.adapter} can use ${can}`;
   return refuse('invalid', `subscription: ${problem}.`, { details: [{ field: 'subscription', problem }] });
 };
@@ -99,6 +94,10 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
       'credential',
     );
   const presentOne = async (row: CredentialRow) => (await presentCredentials(deps, [row]))[0]!;
+  const presentStored = async (row: CredentialRow, token: string | null | undefined) => {
+    const warning = token == null ? null : doubtOf(row.kind, token);
+    return { ...(await presentOne(row)), ...(warning !== null && { warning }) };
+  };
 
   app.get(
     '/api/subscriptions',
@@ -113,11 +112,11 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
     '/api/subscriptions',
     {
       config: { needs: 'operate' },
-      schema: { tags, summary: 'Store a credential', body: NewCredential, response: { 201: CredentialBody } },
+      schema: { tags, summary: 'Store a credential', body: NewCredential, response: { 201: Stored } },
     },
     async (request, reply) => {
       const made = orRefuse(await storeCredential(deps, who(request), request.body));
-      return reply.code(201).send(await presentOne(made));
+      return reply.code(201).send(await presentStored(made, request.body.token));
     },
   );
 
@@ -130,14 +129,14 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
         summary: 'Give it a new secret, name, pool or cap; fields left out stay. A new secret begins a new record',
         params: IdParams,
         body: Change,
-        response: { 200: CredentialBody },
+        response: { 200: Stored },
       },
     },
     async (request) => {
       const known = await byIdOrName(request.params.id);
       const { name = known.name, max_parallel = known.max_parallel, pool = known.pool, token } = request.body;
       const spec = { kind: known.kind, name, max_parallel, pool, token };
-      return presentOne(orRefuse(await storeCredential(deps, who(request), spec, known)));
+      return presentStored(orRefuse(await storeCredential(deps, who(request), spec, known)), token);
     },
   );
 

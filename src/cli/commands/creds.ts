@@ -22,9 +22,15 @@ const secret = async ({ terminal }: Context, kind: CredentialKind | null, comman
   return token;
 };
 
+/** On stderr, so that `--json` stays JSON. */
+const warn = ({ terminal }: Context, { warning, name }: CredentialBody): void => {
+  if (warning !== undefined) terminal.err(`${name}: ${warning} (drover creds replace ${name})\n`);
+};
+
 export const replace = async (context: Context, _: object, [name]: string[]): Promise<ExitName> => {
   const token = await secret(context, null, `creds replace ${name}`);
   const made = await context.connection().api.changeCredential(name!, { token });
+  warn(context, made);
   if (context.json) printJson(context, made);
   else
     context.terminal.out(`${made.name} has a new secret. It counts from the next run on; waiting work goes on now.\n`);
@@ -99,6 +105,7 @@ export const add = async (
   const made = await context
     .connection()
     .api.addCredential({ name: name!, kind, token, pool: options.pool, max_parallel: options.maxParallel });
+  warn(context, made);
   if (context.json) printJson(context, made);
   else
     terminal.out(

@@ -1,5 +1,6 @@
 /** What it logs in with: one that is assigned to it, or whatever its pool lends; and how each of those stands. Never a secret. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { assignableKinds } from '../../../src/contract/credential.ts';
 import { inWords, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
 import { Field, problemOf } from '../parts/field.tsx';
@@ -32,15 +33,20 @@ export const Tab = ({ agent }: { agent: AgentDetail }) => {
   });
   const pool = useChangeAgent(agent.name, 'The pool is set. It counts from the next run on.');
   const { draft, changed, set, reset } = useDraft({ pool: agent.pool ?? '' });
-  const all = credentials.data ?? [];
+  const fits = assignableKinds[agent.adapter];
+  // One that was assigned before the adapter was changed can still be taken off.
+  const all = (credentials.data ?? []).filter((c) => fits.includes(c.kind) || c.name === agent.credential);
+  const logsIn = agent.adapter !== 'command' && agent.adapter !== 'http';
   return (
     <div className="columns">
       <div className="column">
         <Section title="Logs in with" error={credentials.error}>
           {credentials.data === undefined && !credentials.error && <Skeleton rows={3} />}
-          {credentials.data?.length === 0 && (
+          {credentials.data !== undefined && all.length === 0 && (
             <div className="nothing">
-              No credential is stored: its CLI uses the login of the host’s own user. To add one: bin/drover creds add
+              {logsIn
+                ? 'No credential of its kind is stored: its CLI uses the login of the host’s own user. To add one: bin/drover creds add'
+                : `An agent of adapter ${agent.adapter} logs in nowhere by Drover: no credential is lent to it.`}
             </div>
           )}
           <ul>
@@ -89,41 +95,43 @@ export const Tab = ({ agent }: { agent: AgentDetail }) => {
           </ul>
         </Section>
       </div>
-      <aside className="column" aria-label="Its pool">
-        <Section title="Pool">
-          <form
-            className="form"
-            onSubmit={(e) => {
-              e.preventDefault();
-              pool.mutate({ pool: draft.pool.trim() === '' ? null : draft.pool.trim() }, { onSuccess: reset });
-            }}
-          >
-            <Field
-              label="Draws from"
-              hint="The name of a pool of credentials. Left empty: any credential of a kind its CLI takes, outside of pools."
-              wrong={pool.isError ? (problemOf(pool.error, 'pool') ?? inWords(pool.error)) : undefined}
+      {logsIn && (
+        <aside className="column" aria-label="Its pool">
+          <Section title="Pool">
+            <form
+              className="form"
+              onSubmit={(e) => {
+                e.preventDefault();
+                pool.mutate({ pool: draft.pool.trim() === '' ? null : draft.pool.trim() }, { onSuccess: reset });
+              }}
             >
-              {(input) => (
-                <input
-                  {...input}
-                  readOnly={!mayEdit}
-                  value={draft.pool}
-                  onChange={(e) => set({ pool: e.target.value })}
+              <Field
+                label="Draws from"
+                hint="The name of a pool of credentials. Left empty: any credential of a kind its CLI takes, outside of pools."
+                wrong={pool.isError ? (problemOf(pool.error, 'pool') ?? inWords(pool.error)) : undefined}
+              >
+                {(input) => (
+                  <input
+                    {...input}
+                    readOnly={!mayEdit}
+                    value={draft.pool}
+                    onChange={(e) => set({ pool: e.target.value })}
+                  />
+                )}
+              </Field>
+              {mayEdit && (
+                <FormEnd
+                  changed={changed.length > 0}
+                  saving={pool.isPending}
+                  error={null}
+                  fields={['pool']}
+                  onReset={reset}
                 />
               )}
-            </Field>
-            {mayEdit && (
-              <FormEnd
-                changed={changed.length > 0}
-                saving={pool.isPending}
-                error={null}
-                fields={['pool']}
-                onReset={reset}
-              />
-            )}
-          </form>
-        </Section>
-      </aside>
+            </form>
+          </Section>
+        </aside>
+      )}
     </div>
   );
 };

@@ -41,6 +41,7 @@ export const CredentialForm = (props: { of: CredentialBody | null; pools: readon
     },
     onSuccess: (stored) => {
       setToken('');
+      if (stored.warning !== undefined) say(`${stored.name}: ${stored.warning}`);
       say(
         of === null
           ? `${stored.name} is stored. It is not known to work until a run has used it.`
