@@ -46,7 +46,7 @@ const beginnings: Partial<Record<CredentialKind, [RegExp, string]>> = {
 export const doubtOf = (kind: CredentialKind, token: string): string | null => {
   const begins = beginnings[kind];
   if (begins === undefined || begins[0].test(token.trim())) return null;
-  return `Stored, but it does not begin like a ${kind} of the vendor (${begins[1]}…). Keys of a gateway may look so; if it was a slip, replace it.`;
+  return `Stored, but it does not begin like one of kind ${kind} from its vendor (${begins[1]}…). Keys of a gateway may look so; if it was a slip, replace it.`;
 };
 
 const no = (problem: string): Refusal =>

@@ -21,6 +21,8 @@ export interface WaitBody {
   lanes_ahead: number;
   since: Iso | null;
   until: Iso | null;
+  /** `credentials_exhausted`: how each that it could be lent stands, or that there is none. */
+  about: string | null;
 }
 
 export interface AttemptBody {

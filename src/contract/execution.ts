@@ -132,4 +132,6 @@ export interface WaitInfo {
   lanes_ahead: number;
   since: number;
   until: number | null;
+  /** `credentials_exhausted`: what it could be lent and how each stands, or that there is nothing; for people. */
+  about: string | null;
 }

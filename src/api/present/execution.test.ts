@@ -41,13 +41,21 @@ describe('an execution on the wire', () => {
   });
 
   it(verifies('R11')('shows why it waits and where it stands'), () => {
-    const wait = { reason: 'fleet_cap' as const, position: 3, lanes_ahead: 1, since: 1_760_000_000_000, until: null };
+    const wait = {
+      reason: 'fleet_cap' as const,
+      position: 3,
+      lanes_ahead: 1,
+      since: 1_760_000_000_000,
+      until: null,
+      about: null,
+    };
     expect(presentExecution(anExecution({ status: 'queued' }), { wait }).wait).toEqual({
       reason: 'fleet_cap',
       position: 3,
       lanes_ahead: 1,
       since: '2025-10-09T08:53:20.000Z',
       until: null,
+      about: null,
     });
   });
 

@@ -90,6 +90,7 @@ export const presentWait = (w: WaitInfo) => ({
   lanes_ahead: w.lanes_ahead,
   since: iso(w.since),
   until: isoOrNull(w.until),
+  about: w.about,
 });
 
 export interface AttemptBody {

@@ -1,6 +1,7 @@
 /** Why a queued execution is not running yet, in words: one sentence per reason of the contract, none left out. */
 import type { WaitBody } from '../../client/wire.ts';
 import type { WaitReason } from '../../contract/limits.ts';
+import { oneLine } from '../terminal.ts';
 
 const words: Record<WaitReason, string> = {
   fleet_paused: 'the fleet is paused',
@@ -8,7 +9,7 @@ const words: Record<WaitReason, string> = {
   provider_paused: 'its provider is paused',
   budget_spent: 'the spending budget of its agent is used up',
   not_before: 'it is to start later',
-  credentials_exhausted: 'every credential it may use is used up',
+  credentials_exhausted: 'no credential it may use is good',
   session_busy: 'its chat session has a turn running',
   no_runner: 'no runner is there',
   memory: 'the host has less memory free than its floor',
@@ -26,5 +27,6 @@ export const waitingFor = (wait: WaitBody): string => {
   const place = wait.position > 0 ? `, place ${wait.position}` : '';
   const lanes = wait.lanes_ahead > 0 ? `, ${wait.lanes_ahead} lanes ahead` : '';
   const until = wait.until === null ? '' : `, until ${wait.until}`;
-  return `${words[wait.reason]} (${wait.reason}${place}${lanes}${until})`;
+  const about = wait.about == null ? '' : `: ${oneLine(wait.about, 300)}`;
+  return `${words[wait.reason]}${about} (${wait.reason}${place}${lanes}${until})`;
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claimAgent, claimCredential, claimWorld } from '../../../test/support/claim-world.ts';
 import { verifies } from '../../../test/support/verifies.ts';
-import { earliestReset, lend } from './lend.ts';
+import { earliestReset, lend, loginsTold } from './lend.ts';
 import type { ClaimAgent, ClaimCredential } from './world.ts';
 
 const claude = (over: Partial<ClaimAgent> = {}) => claimAgent('a', { adapter: 'claude', ...over });
@@ -42,6 +42,19 @@ describe('lending', () => {
     expect(lent(claude(), c.slice(0, 2))).toEqual({ credential_id: 'old' });
     expect(lent(claude(), c.slice(0, 2), [['old', 1]])).toEqual({ credential_id: 'new' });
     expect(lent(claude(), [c[1]!], [['old', 1]])).toBe('credential_cap');
+  });
+
+  it(verifies('R11')('tells a person what it could be lent, and that a pool is empty'), () => {
+    const told = (agent: ClaimAgent, credentials: ClaimCredential[]) =>
+      loginsTold(claimWorld([agent], { credentials }), agent);
+    const used = claimCredential('a', { state: 'limited', until: 2_000_000 });
+    const shut = claimCredential('b', { state: 'rejected' });
+    expect(told(claude(), [used, shut])).toBe('a is used up, b is rejected');
+    expect(told(claude({ pool: 'p' }), [used])).toBe('pool p holds nothing that adapter claude can log in with');
+    const another = { ...used, pool: 'p', kind: 'claude_oauth', owner_id: 'x' } as const;
+    expect(told(claude({ pool: 'p', owner_id: 'y' }), [another])).toBe('what pool p holds is another owner’s');
+    const many = [1, 2, 3, 4, 5, 6, 7].map((n) => ({ ...shut, id: `c${n}`, name: `c${n}` }));
+    expect(told(claude(), many)).toMatch(/c5 is rejected, and 2 more$/);
   });
 
   it('counts what a pending resume keeps as used', () => {

@@ -110,3 +110,18 @@ export const earliestReset = (w: World, agent: ClaimAgent): number | null => {
     .map((c) => c.until!);
   return until.length === 0 ? null : Math.min(...until);
 };
+
+const stateWords = { ok: 'good', unknown: 'not tried yet', limited: 'used up', rejected: 'rejected' } as const;
+/** More would be no sentence. */
+const namesMost = 5;
+
+/** What an agent could be lent, by name and state; or why there is nothing. */
+export const loginsTold = (w: World, agent: ClaimAgent): string => {
+  const tiers = tiersOf(w, agent);
+  const all = tiers.flat();
+  if (tiers.length === 0) return `pool ${agent.pool} holds nothing that adapter ${agent.adapter} can log in with`;
+  if (all.length === 0)
+    return `what ${agent.pool === null ? 'is stored' : `pool ${agent.pool} holds`} is another owner’s`;
+  const told = all.slice(0, namesMost).map((c) => `${c.name} is ${stateWords[c.state]}`);
+  return [...told, ...(all.length > namesMost ? [`and ${all.length - namesMost} more`] : [])].join(', ');
+};

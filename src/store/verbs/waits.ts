@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { WaitInfo } from '../../contract/execution.ts';
 import type { WaitReason } from '../../contract/limits.ts';
-import { earliestReset } from '../claim/lend.ts';
+import { earliestReset, loginsTold } from '../claim/lend.ts';
 import { byTurn, type Head } from '../claim/order.ts';
 import { heldByBudget } from '../claim/spending.ts';
 import { weatherClears } from '../claim/weather.ts';
@@ -67,6 +67,7 @@ export const waits: ReadVerb<'waits'> = async (tx, { execution_ids, limits }) =>
       lanes_ahead: row.lane === null ? 0 : lanesAhead(row, row.lane, queue.children, turns),
       since: row.since_at,
       until: untilOf(world, row, reason),
+      about: aboutOf(world, row, reason),
     };
   }
   return told;
@@ -81,6 +82,11 @@ const untilOf = (w: World, row: Row, reason: WaitReason): number | null => {
   }
   const clears = reason === 'provider_paused' ? weatherClears(w, row.agent_id) : null;
   return clears === null ? null : w.now + clears - w.steady;
+};
+
+const aboutOf = (w: World, row: Row, reason: WaitReason): string | null => {
+  const agent = w.agents.get(row.agent_id);
+  return reason === 'credentials_exhausted' && agent ? loginsTold(w, agent) : null;
 };
 
 const resetOf = (w: World, row: Row): number | null => {

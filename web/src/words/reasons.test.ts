@@ -27,6 +27,9 @@ describe('why a row waits', () => {
   it('says when it goes on, if that is known', () => {
     expect(say('not_before', '2026-11-30T12:01:05Z')).toBe('Next try in 1m 05s');
     expect(say('not_before', '2026-11-30T11:59:00Z')).toBe('Next try is due');
+    expect(
+      reasonInWords({ reason: 'credentials_exhausted', until: null, about: 'pool p holds nothing' }, caps, now),
+    ).toBe('No credential it may use is good (pool p holds nothing)');
     expect(say('credentials_exhausted', '2026-12-01T12:00:00Z')).toMatch(/ until 2026-12-0\d \d\d:\d\d:\d\d$/);
   });
 

@@ -24,7 +24,7 @@ const sentences: Record<WaitReason, (c: Caps) => string> = {
   provider_paused: () => 'Its provider is paused',
   budget_spent: () => 'The spending budget is used up',
   not_before: () => 'Next try',
-  credentials_exhausted: () => 'Every credential it may use is used up',
+  credentials_exhausted: () => 'No credential it may use is good',
   session_busy: () => 'The turn before it in its session goes on',
   no_runner: () => 'No runner is connected',
   memory: () => 'The host has too little free memory',
@@ -39,12 +39,13 @@ const sentences: Record<WaitReason, (c: Caps) => string> = {
 };
 
 export const reasonInWords = (
-  wait: Pick<WaitBody, 'reason' | 'until'>,
+  wait: Pick<WaitBody, 'reason' | 'until'> & { about?: string | null },
   caps: Caps,
   now: number,
   zone?: string,
 ): string => {
-  const sentence = sentences[wait.reason]?.(caps) ?? wait.reason;
+  const known = sentences[wait.reason]?.(caps) ?? wait.reason;
+  const sentence = wait.about == null ? known : `${known} (${wait.about})`;
   const until = msOf(wait.until);
   if (until === null) return sentence;
   const left = until - now;
@@ -106,7 +107,7 @@ export const bannerOf = (l: LimitsBody, agents: readonly AgentUse[], runnersSeen
   if ((held.credentials_exhausted ?? 0) > 0)
     return {
       tone: 'stop',
-      text: `Credentials are used up: ${count(held.credentials_exhausted)} put aside until the reset.`,
+      text: `No good credential: ${count(held.credentials_exhausted)} put aside until a reset, or until one is stored.`,
     };
   if ((held.fleet_cap ?? 0) > 0)
     return {
