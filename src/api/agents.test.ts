@@ -121,14 +121,37 @@ describe('agents', () => {
   it('tell their capacity, timeout and model, and take new ones within the bounds', async () => {
     await create({ name: 'one' });
     expect((await fleet.api('GET', '/api/agents/one/capacity')).body).toMatchObject({
-      max_parallel_tasks: null,
-      effective: 3,
+      max_parallel_tasks: 3,
+      is_default: true,
+      effective_max_parallel_tasks: 3,
       ceiling: 100,
       active_slots: 0,
       available_slots: 3,
+      slots: [],
     });
+    expect((await fleet.api('GET', '/api/agents/one/timeout')).body).toMatchObject({
+      execution_timeout_seconds: 3600,
+      execution_timeout_minutes: 60,
+      is_default: true,
+    });
+    await fleet.api('POST', '/api/agents/one/task', { message: 'go', async_mode: true });
+    const [work] = await fleet.runner.claim();
+    await fleet.runner.begin(work!);
+    await fleet.clock.advance(7_000);
+    expect((await fleet.api('GET', '/api/agents/one/capacity')).body).toMatchObject({
+      active_slots: 1,
+      available_slots: 2,
+      slots: [{ slot_number: 1, execution_id: work!.execution_id, message_preview: 'go' }],
+    });
+    expect((await fleet.api('GET', '/api/agents/one/executions/running')).body).toMatchObject({
+      count: 1,
+      executions: [{ execution_id: work!.execution_id, status: 'running', metadata: { message: 'go' } }],
+    });
+    await fleet.runner.finish(work!);
+    expect((await fleet.api('GET', '/api/agents/one/executions/running')).body.executions).toEqual([]);
     expect((await fleet.api('PUT', '/api/agents/one/capacity', { max_parallel_tasks: 5 })).body).toMatchObject({
       max_parallel_tasks: 5,
+      is_default: false,
       effective: 5,
     });
     for (const max_parallel_tasks of [0, -1, 101, 1.5, '5'])

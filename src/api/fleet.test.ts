@@ -255,9 +255,9 @@ describe('credentials', () => {
   it('of a provider are set and shown masked among the settings', async () => {
     const put = (api_key: string) => fleet.api('PUT', '/api/settings/api-keys/anthropic', { api_key });
     const set = await put(secret);
-    expect(set.body.anthropic).toEqual({ configured: true, masked: '…1234', source: 'settings' });
+    expect(set.body.anthropic).toEqual({ configured: true, masked: '...1234', source: 'settings' });
     expect(set.text).not.toContain('secret');
-    expect((await put('sk-ant-another-key-5678')).body.anthropic.masked).toBe('…5678');
+    expect((await put('sk-ant-another-key-5678')).body.anthropic.masked).toBe('...5678');
     expect(await fleet.deps.store.read('credentials', {})).toHaveLength(1);
     expect((await fleet.api('DELETE', '/api/settings/api-keys/anthropic')).status).toBe(200);
     expect((await fleet.api('GET', '/api/settings/api-keys')).body.anthropic.configured).toBe(false);
@@ -273,10 +273,29 @@ describe('settings', () => {
     await fleet.api('PUT', '/api/settings/theme', { value: 7 });
     expect((await fleet.api('GET', '/api/settings/theme')).body.value).toBe('7');
     expect((await fleet.api('GET', '/api/settings')).body).toMatchObject([{ key: 'theme' }]);
-    expect((await fleet.api('DELETE', '/api/settings/theme')).status).toBe(200);
+    const forget = async () => (await fleet.api('DELETE', '/api/settings/theme')).body.deleted;
+    expect([await forget(), await forget()]).toEqual([true, false]);
     expect((await fleet.api('GET', '/api/settings/theme')).status).toBe(404);
     expect((await fleet.api('PUT', '/api/settings/theme', {})).status).toBe(422);
   });
+});
+
+it.each(['time_zone', 'Timezone', 'morning_report', 'morning-report-at'])(
+  'a setting that can only be meant for one of ours is refused with the names there are: %s',
+  async (key) => {
+    const answer = await fleet.api('PUT', `/api/settings/${key}`, { value: 'Europe/Berlin' });
+    expect([answer.status, answer.body.detail]).toEqual([
+      422,
+      expect.stringContaining('timezone and morning_report_at'),
+    ]);
+    expect((await fleet.api('GET', '/api/settings')).body).toEqual([]);
+  },
+);
+
+it('a setting of a client’s own is kept, and told to be just that', async () => {
+  const kept = await fleet.api('PUT', '/api/settings/nonsense', { value: 'x' });
+  expect(kept.body).toMatchObject({ known: false, note: expect.stringContaining('timezone and morning_report_at') });
+  expect((await fleet.api('PUT', '/api/settings/timezone', { value: 'UTC' })).body).toMatchObject({ known: true });
 });
 
 describe('runners', () => {

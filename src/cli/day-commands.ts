@@ -18,6 +18,7 @@ const scheduleFlags = (command: Command): Command =>
 export const dayCommands = (program: Command, declare: Declare): void => {
   const load = () => import('./commands/schedule.ts');
   const schedule = declare(program, 'schedule', 'all schedules, and what runs next', async () => (await load()).list);
+  declare(schedule, 'ls', 'the same', async () => (await load()).list).alias('list');
   scheduleFlags(
     declare(
       schedule,
@@ -64,6 +65,7 @@ export const dayCommands = (program: Command, declare: Declare): void => {
     'who may sign in, and open invitations',
     async () => (await loadPeople()).list,
   );
+  declare(people, 'ls', 'the same', async () => (await loadPeople()).list).alias('list');
   declare(people, 'invite', 'a link that lets one person in, once', async () => (await loadPeople()).invite)
     .addOption(new Option('--role <role>', 'what they may do (default: operator)').choices([...roles]))
     .option('--name <name>', 'the name they sign in with (default: they choose)')

@@ -40,7 +40,8 @@ const failureOf = (error: ApiError): CliFailure => {
 const hintOf = (code: string): string | null => {
   if (code === 'invalid') return 'What is accepted: the same command with --help.';
   if (code === 'unauthorized') return 'What is sent: DROVER_TOKEN, else the token in DROVER_HOME/owner.token.';
-  if (code === 'not_found') return 'Names: drover agent ls, drover creds ls. Ids: drover ps, drover inbox.';
+  if (code === 'not_found')
+    return 'Names: drover agent ls, drover creds ls, drover people. Ids: drover ps, drover inbox.';
   if (code === 'agent_stopped') return 'Start it: drover agent start NAME.';
   if (code === 'setup_required')
     return 'Open the page: its first visit asks for that token and sets the first password.';

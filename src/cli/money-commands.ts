@@ -13,6 +13,7 @@ export const moneyCommands = (program: Command, declare: Declare): void => {
 
   const per = () => new Option('--per <period>', 'a day (default) or a month').choices([...BudgetPeriod.options]);
   const budget = declare(program, 'budget', 'how much may be spent, and is', async () => (await load()).budgets);
+  declare(budget, 'ls', 'the same', async () => (await load()).budgets).alias('list');
   declare(
     budget,
     'set <dollars>',

@@ -9,6 +9,9 @@ export const operatorCommands = (program: Command, declare: Declare): void => {
     '--all',
     'what was answered, acknowledged or closed, too',
   );
+  declare(inbox, 'ls', 'the same', async () => (await load()).list)
+    .alias('list')
+    .option('--all', 'what was answered, acknowledged or closed, too');
   declare(
     inbox,
     'answer <item> [text...]',

@@ -114,6 +114,8 @@ describe('a wrong call', () => {
     [['agent', '--json', 'frobnicate'], 'See drover agent --help.'],
     [['frobnicate'], 'See drover --help.'],
     [['logs', 'a', 'b'], 'Too many arguments: drover logs takes ID.'],
+    [['schedule', 'frobnicate'], 'drover schedule has no such command. It has ls, add, show,'],
+    [['keys', 'frobnicate'], 'drover keys has no such command. It has ls, add, revoke, rm.'],
   ])('%j points at the help of the command that was meant', async (argv, words) => {
     expect((await cli(argv)).err).toContain(words);
   });

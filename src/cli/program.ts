@@ -222,6 +222,11 @@ const pathOf = (command: Command): string =>
 /** The words themselves are not repeated: one of them may be a secret that was meant for stdin. */
 const tooManyArguments = (command: Command) => {
   const path = pathOf(command);
+  if (command.commands.length > 0)
+    return usage(
+      `${path} has no such command. It has ${command.commands.map((c) => c.name()).join(', ')}.`,
+      `See ${path} --help.`,
+    );
   const takes = command.registeredArguments.map((a) => a.name().toUpperCase()).join(' ') || 'no argument';
   return usage(
     `Too many arguments: ${path} takes ${takes}.`,

@@ -47,6 +47,13 @@ const sizeOf = (home: string): number =>
     .map((name) => statSync(join(home, name), { throwIfNoEntry: false })?.size ?? 0)
     .reduce((a, b) => a + b, 0);
 
+/** A clock may be set back, and come by the same millisecond twice: what stands is never written over. */
+const freeId = (dir: string, wanted: string): string => {
+  let id = wanted;
+  for (let n = 2; existsSync(join(dir, id)); n++) id = `${wanted}-${n}`;
+  return id;
+};
+
 let making = false;
 
 export const makeBackup = async (
@@ -57,7 +64,7 @@ export const makeBackup = async (
   making = true;
   const { home } = deps.config;
   const now = new Date(deps.kernel.clock.now());
-  const id = now.toISOString().replaceAll(/[:.]/g, '-');
+  const id = freeId(backupsDir(home), now.toISOString().replaceAll(/[:.]/g, '-'));
   const path = join(backupsDir(home), id);
   const unfinished = `${path}.unfinished`;
   try {

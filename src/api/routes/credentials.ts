@@ -233,7 +233,19 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
       })),
   );
 
-  const Assigned = { 200: MessageBody.extend({ agent_name: z.string(), credential: z.string().nullable() }) };
+  const Named = z.object({
+    subscription: z.string().optional(),
+    subscription_id: z.string().optional(),
+    subscription_name: z.string().optional(),
+  });
+  const Assigned = {
+    200: MessageBody.extend({
+      success: z.literal(true),
+      agent_name: z.string(),
+      credential: z.string().nullable(),
+      subscription_name: z.string().nullable(),
+    }),
+  };
   app.put(
     '/api/subscriptions/agents/:name',
     {
@@ -242,18 +254,16 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
         tags,
         summary: 'Assign a credential, by id or name; it counts from the next run on',
         params: NameParams,
-        body: z.object({
-          subscription: z.string().optional(),
-          subscription_id: z.string().optional(),
-          subscription_name: z.string().optional(),
-        }),
+        // Older clients name it in the query.
+        querystring: Named,
+        body: Named,
         response: Assigned,
       },
     },
     async (request) => {
       const principal = who(request);
       const agent = orNotFound(await visibleAgent(deps.store, request.params.name, principal), 'agent');
-      const { subscription, subscription_id, subscription_name } = request.body;
+      const { subscription, subscription_id, subscription_name } = { ...request.query, ...request.body };
       const wanted = subscription ?? subscription_id ?? subscription_name;
       if (wanted === undefined)
         return orRefuse(
@@ -266,9 +276,11 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
       if (wrong !== null) orRefuse(wrong);
       await changeAgent(deps, principal, agent, { credential_id: credential.id });
       return {
+        success: true as const,
         message: `Agent ${agent.name} logs in with ${credential.name}.`,
         agent_name: agent.name,
         credential: credential.name,
+        subscription_name: credential.name,
       };
     },
   );
@@ -282,7 +294,13 @@ export const credentialRoutes: RouteModule = (deps) => async (app) => {
       const principal = who(request);
       const agent = orNotFound(await visibleAgent(deps.store, request.params.name, principal), 'agent');
       await changeAgent(deps, principal, agent, { credential_id: null });
-      return { message: `Agent ${agent.name} has no credential of its own.`, agent_name: agent.name, credential: null };
+      return {
+        success: true as const,
+        message: `Agent ${agent.name} has no credential of its own.`,
+        agent_name: agent.name,
+        credential: null,
+        subscription_name: null,
+      };
     },
   );
 };

@@ -19,18 +19,40 @@ const Which = z.object({
   /** Also end what runs. */
   force: z.boolean().nullish(),
 });
-const Done = MessageBody.extend({ agents: z.array(z.string()), stopping: z.number() });
+/** Strict: what narrows a stop and is not known would stop all. */
+const Prefix = z.strictObject({ system_prefix: z.string().min(1).max(300).optional() });
+const Done = MessageBody.extend({
+  timestamp: z.string(),
+  agents: z.array(z.string()),
+  stopping: z.number(),
+  summary: z.object({ total: z.number(), successes: z.number(), failures: z.number() }),
+  results: z.array(z.object({ agent: z.string(), result: z.literal('success') })),
+});
 
 export const fleetOpsRoutes: RouteModule = (deps) => async (app) => {
-  const chosen = async (names: readonly string[] | null | undefined) => {
-    const all = await deps.store.read('agents', {});
+  const chosen = async (names: readonly string[] | null | undefined, prefix: string) => {
+    const all = (await deps.store.read('agents', {})).filter((a) => a.name.startsWith(prefix));
     return names == null
       ? all
       : names.map((name) => orNotFound(all.find((a) => a.name === cleanName(name)) ?? null, `agent "${name}"`));
   };
 
-  const stop = async (p: Principal, { agents: names, force }: z.infer<typeof Which>, reason: string) => {
-    const agents = await chosen(names);
+  const told = (agents: { name: string }[], stopping: number, what: string) => ({
+    message: `${agents.length} agents ${what}.`,
+    timestamp: iso(deps.kernel.clock.now()),
+    agents: agents.map((a) => a.name),
+    stopping,
+    summary: { total: agents.length, successes: agents.length, failures: 0 },
+    results: agents.map((a) => ({ agent: a.name, result: 'success' as const })),
+  });
+
+  const stop = async (
+    p: Principal,
+    { agents: names, force }: z.infer<typeof Which>,
+    prefix: string | undefined,
+    reason: string,
+  ) => {
+    const agents = await chosen(names, prefix ?? '');
     let stopping = 0;
     for (const a of agents) {
       if (a.desired_state === 'running')
@@ -47,15 +69,21 @@ export const fleetOpsRoutes: RouteModule = (deps) => async (app) => {
       schema: {
         tags,
         summary: 'Stop all agents, or those named: they accept no work; what runs ends by itself, unless force',
+        querystring: Prefix,
         body: Which,
         response: { 200: Done },
       },
     },
     async (request) => {
       const p = who(request);
-      const { agents, stopping } = await stop(p, request.body, 'the fleet was stopped by force');
+      const { agents, stopping } = await stop(
+        p,
+        request.body,
+        request.query.system_prefix,
+        'the fleet was stopped by force',
+      );
       await audit(deps, p, 'fleet.stop', 'fleet', { agents: agents.length, stopping });
-      return { message: `${agents.length} agents are stopped.`, agents: agents.map((a) => a.name), stopping };
+      return told(agents, stopping, 'are stopped');
     },
   );
 
@@ -67,16 +95,22 @@ export const fleetOpsRoutes: RouteModule = (deps) => async (app) => {
         tags,
         summary:
           'Stop and start all agents, or those named. No process lives between runs: with force what runs is ended',
+        querystring: Prefix,
         body: Which,
         response: { 200: Done },
       },
     },
     async (request) => {
       const p = who(request);
-      const { agents, stopping } = await stop(p, request.body, 'the fleet was restarted by force');
+      const { agents, stopping } = await stop(
+        p,
+        request.body,
+        request.query.system_prefix,
+        'the fleet was restarted by force',
+      );
       for (const a of agents) await commit(deps, 'update_agent', { id: a.id, patch: { desired_state: 'running' } });
       await audit(deps, p, 'fleet.restart', 'fleet', { agents: agents.length, stopping });
-      return { message: `${agents.length} agents accept work.`, agents: agents.map((a) => a.name), stopping };
+      return told(agents, stopping, 'accept work');
     },
   );
 
@@ -87,9 +121,11 @@ export const fleetOpsRoutes: RouteModule = (deps) => async (app) => {
       schema: {
         tags,
         summary: 'At once: nothing new starts, schedules are held, all that runs is ended. The queue is kept',
+        querystring: z.strictObject({}),
         body: z.object({ reason: z.string().max(1_000).nullish() }),
         response: {
           200: MessageBody.extend({
+            success: z.literal(true),
             paused: z.boolean(),
             schedules_paused: z.boolean(),
             stopping: z.number(),
@@ -110,6 +146,7 @@ export const fleetOpsRoutes: RouteModule = (deps) => async (app) => {
       const { fleet } = await deps.store.read('occupancy', { limits: deps.claimLimits() });
       await audit(deps, p, 'fleet.emergency_stop', 'fleet', { stopping, queued: fleet.queued, reason });
       return {
+        success: true as const,
         message: `${stopping} executions are being ended; nothing new starts. ${fleet.queued} stay in the queue.`,
         paused: true,
         schedules_paused: true,

@@ -29,6 +29,7 @@ const Health = z.object({
   critical_issues: z.array(Issue),
   warnings: z.array(Issue),
   healthy_agents: z.array(z.string()),
+  healthy_count: z.number(),
   /** Each axis by itself: what a person wants, what can be reached, what its login is known to be. */
   agents: z.array(
     z.object({
@@ -89,6 +90,7 @@ export const opsRoutes: RouteModule = (deps) => async (app) => {
         ...items.map((i) => ({ agent: i.agent_name, issue: i.title })),
       ];
       const troubled = new Set(items.map((i) => i.agent_name));
+      const healthy_agents = agents.filter((a) => !troubled.has(a.name)).map((a) => a.name);
       return {
         timestamp: iso(now),
         overall:
@@ -99,7 +101,8 @@ export const opsRoutes: RouteModule = (deps) => async (app) => {
               : ('healthy' as const),
         critical_issues,
         warnings,
-        healthy_agents: agents.filter((a) => !troubled.has(a.name)).map((a) => a.name),
+        healthy_agents,
+        healthy_count: healthy_agents.length,
         agents: agents.map((a) => ({
           name: a.name,
           desired_state: a.desired_state,
@@ -124,14 +127,31 @@ export const opsRoutes: RouteModule = (deps) => async (app) => {
           summary: paused
             ? 'Hold all schedules: ticks are skipped, each with a row'
             : 'Schedules run again from now on',
-          response: { 200: MessageBody.extend({ paused: z.boolean(), schedules: z.number() }) },
+          // A filter that is not known would hold all where few were meant.
+          querystring: z.strictObject({}),
+          response: {
+            200: MessageBody.extend({
+              success: z.literal(true),
+              paused: z.boolean(),
+              schedules: z.number(),
+              paused_count: z.number(),
+              resumed_count: z.number(),
+            }),
+          },
         },
       },
       async (request) => {
         await commit(deps, 'put_setting', { key: schedulesPausedKey, value: paused ? '1' : null });
         await audit(deps, who(request), `schedules.${verb}`, 'all');
         const schedules = (await deps.store.read('schedules', {})).filter((s) => s.enabled).length;
-        return { message: `${schedules} schedules are ${paused ? 'held' : 'on again'}.`, paused, schedules };
+        return {
+          success: true as const,
+          message: `${schedules} schedules are ${paused ? 'held' : 'on again'}.`,
+          paused,
+          schedules,
+          paused_count: paused ? schedules : 0,
+          resumed_count: paused ? 0 : schedules,
+        };
       },
     );
 

@@ -20,6 +20,11 @@ const Answer = z.object({
     z.object({ name: z.string(), status: z.string(), type: z.string().nullable(), permitted: z.boolean() }),
   ),
 });
+/** What became of the change, as older clients read it. */
+const Changed = Answer.extend({
+  status: z.enum(['updated', 'added', 'already_exists', 'removed', 'not_found']),
+  permitted_count: z.number(),
+});
 const Target = NameParams.extend({ target: z.string().max(300) });
 const tags = ['Agents'];
 
@@ -42,12 +47,21 @@ export const permissionRoutes: RouteModule = (deps) => async (app) => {
       available_agents: available,
     };
   };
-  const write = async (request: Parameters<typeof who>[0], agent: AgentRow, targets: AgentRow[] | null) => {
+  const told = async (agent: AgentRow, status: z.infer<typeof Changed>['status']) => {
+    const now = await shown(agent);
+    return { ...now, status, permitted_count: now.permitted_agents.length };
+  };
+  const write = async (
+    request: Parameters<typeof who>[0],
+    agent: AgentRow,
+    targets: AgentRow[] | null,
+    status: z.infer<typeof Changed>['status'],
+  ) => {
     await commit(deps, 'put_permissions', { agent_id: agent.id, targets: targets?.map((a) => a.id) ?? null });
     await audit(deps, who(request), 'agent.permissions', agent.name, {
       permitted: targets?.map((a) => a.name) ?? null,
     });
-    return shown(agent);
+    return told(agent, status);
   };
   const named = (available: AgentRow[], name: string): AgentRow => {
     const found = available.find((a) => a.name === cleanName(name));
@@ -78,19 +92,20 @@ export const permissionRoutes: RouteModule = (deps) => async (app) => {
         summary: 'Set whom this agent may call; null goes back to every agent of its owner',
         params: NameParams,
         body: Body,
-        response: { 200: Answer },
+        response: { 200: Changed },
       },
     },
     async (request) => {
       const agent = await findAgent(deps, request);
       const { permitted_agents } = request.body;
-      if (permitted_agents === null) return write(request, agent, null);
+      if (permitted_agents === null) return write(request, agent, null, 'updated');
       const available = await others(deps, agent);
       const wanted = permitted_agents.filter((name) => cleanName(name) !== agent.name);
       return write(
         request,
         agent,
         wanted.map((name) => named(available, name)),
+        'updated',
       );
     },
   );
@@ -99,14 +114,16 @@ export const permissionRoutes: RouteModule = (deps) => async (app) => {
     '/api/agents/:name/permissions/:target',
     {
       config: { needs: 'operate' },
-      schema: { tags, summary: 'Let this agent call another', params: Target, response: { 200: Answer } },
+      schema: { tags, summary: 'Let this agent call another', params: Target, response: { 200: Changed } },
     },
     async (request) => {
       const agent = await findAgent(deps, request);
+      if (cleanName(request.params.target) === agent.name)
+        throw new Refused(refuse('invalid', 'target: an agent may always call itself; name another one.'));
       const available = await others(deps, agent);
       const target = named(available, request.params.target);
       const now = await permitted(agent, available);
-      return now.includes(target) ? shown(agent) : write(request, agent, [...now, target]);
+      return now.includes(target) ? told(agent, 'already_exists') : write(request, agent, [...now, target], 'added');
     },
   );
 
@@ -114,7 +131,7 @@ export const permissionRoutes: RouteModule = (deps) => async (app) => {
     '/api/agents/:name/permissions/:target',
     {
       config: { needs: 'operate' },
-      schema: { tags, summary: 'Keep this agent from calling another', params: Target, response: { 200: Answer } },
+      schema: { tags, summary: 'Keep this agent from calling another', params: Target, response: { 200: Changed } },
     },
     async (request) => {
       const agent = await findAgent(deps, request);
@@ -126,8 +143,9 @@ export const permissionRoutes: RouteModule = (deps) => async (app) => {
             request,
             agent,
             now.filter((a) => a !== target),
+            'removed',
           )
-        : shown(agent);
+        : told(agent, 'not_found');
     },
   );
 };

@@ -14,6 +14,12 @@ import { storeCredential } from '../store-credential.ts';
 
 const tags = ['Settings'];
 const Setting = z.object({ key: z.string(), value: z.string(), updated_at: z.string() });
+const Stored = Setting.extend({
+  /** Does Drover itself read it? */
+  known: z.boolean(),
+  note: z.string().nullable(),
+});
+const Forgotten = MessageBody.extend({ success: z.literal(true), deleted: z.boolean() });
 const KeyParams = z.object({ key: z.string().regex(/^[\w.:-]{1,200}$/, 'letters, digits and . : _ -') });
 
 const providers = { anthropic: 'anthropic_api_key', openai: 'openai_api_key', gemini: 'gemini_api_key' } as const;
@@ -21,7 +27,15 @@ const ProviderParams = z.object({ provider: z.enum(['anthropic', 'openai', 'gemi
 const ApiKey = z.object({ configured: z.boolean(), masked: z.string().nullable(), source: z.string().nullable() });
 
 /** Enough to tell two keys apart, too little to use one. */
-const mask = (secret: string): string => (secret.length < 12 ? '…' : `…${secret.slice(-4)}`);
+const mask = (secret: string): string => (secret.length < 12 ? '...' : `...${secret.slice(-4)}`);
+
+const names: readonly string[] = Object.values(installationSettings);
+const bare = (key: string) => key.toLowerCase().replaceAll(/[^a-z]/g, '');
+/** Clients keep settings of their own here; what can only be meant for one of ours is refused instead of being kept for nothing. */
+const misspelt = (key: string): string | undefined =>
+  names.includes(key)
+    ? undefined
+    : names.find((n) => bare(key).length >= 6 && (bare(n).startsWith(bare(key)) || bare(key).startsWith(bare(n))));
 
 /** Only of settings that Drover itself reads. */
 const settingProblem = (key: string, value: string): string | null => {
@@ -80,15 +94,23 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
     '/api/settings/api-keys/:provider',
     {
       config: { needs: 'operate' },
-      schema: { tags, summary: 'Forget a provider key', params: ProviderParams, response: { 200: MessageBody } },
+      schema: {
+        tags,
+        summary: 'Forget a provider key; that there is none is no error',
+        params: ProviderParams,
+        response: { 200: Forgotten.extend({ fallback_configured: z.literal(false) }) },
+      },
     },
     async (request) => {
       const { provider } = request.params;
       const rows = await deps.store.read('credentials', {});
-      const known = orNotFound(rows.find((c) => c.name === provider && c.kind === providers[provider]) ?? null, 'key');
+      const known = rows.find((c) => c.name === provider && c.kind === providers[provider]);
+      // Keys of this server's own environment are lent to nobody.
+      const told = { success: true as const, deleted: known !== undefined, fallback_configured: false as const };
+      if (known === undefined) return { ...told, message: `There was no ${provider} key.` };
       await commit(deps, 'delete_credential', { id: known.id });
       await audit(deps, who(request), 'credential.delete', known.name);
-      return { message: `The ${provider} key is deleted.` };
+      return { ...told, message: `The ${provider} key is deleted.` };
     },
   );
 
@@ -133,14 +155,19 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
       config: { needs: 'own' },
       schema: {
         tags,
-        summary: 'Store a setting',
+        summary: `Store a setting. Drover itself reads ${Object.values(installationSettings).join(' and ')}; others are kept for clients`,
         params: KeyParams,
         body: z.object({ value: z.union([z.string().max(100_000), z.number(), z.boolean()]) }),
-        response: { 200: Setting },
+        response: { 200: Stored },
       },
     },
     async (request) => {
       const { key } = request.params;
+      const meant = misspelt(key);
+      if (meant !== undefined)
+        orRefuse(
+          refuse('invalid', `There is no setting ${key}. ${meant} is meant? Drover reads ${names.join(' and ')}.`),
+        );
       if (isFleetSetting(key))
         orRefuse(
           refuse(
@@ -157,7 +184,9 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
       await commit(deps, 'put_setting', { key, value });
       // The value may be anything, a secret too: the audit holds the key alone.
       await audit(deps, who(request), 'setting.put', key);
-      return { key, value, updated_at: iso(deps.kernel.clock.now()) };
+      const known = names.includes(key);
+      const note = known ? null : `Kept for whoever reads it; Drover itself reads ${names.join(' and ')}.`;
+      return { key, value, updated_at: iso(deps.kernel.clock.now()), known, note };
     },
   );
   app.delete(
@@ -166,17 +195,18 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
       config: { needs: 'own' },
       schema: {
         tags,
-        summary: 'Forget a setting; a limit goes back to its start value',
+        summary: 'Forget a setting; a limit goes back to its start value. That there is none is no error',
         params: KeyParams,
-        response: { 200: MessageBody },
+        response: { 200: Forgotten },
       },
     },
     async (request) => {
       const { key } = request.params;
-      orNotFound(await deps.store.read('setting', { key }), 'setting');
+      if ((await deps.store.read('setting', { key })) === null)
+        return { success: true as const, deleted: false, message: `There was no setting ${key}.` };
       await commit(deps, 'put_setting', { key, value: null });
       await audit(deps, who(request), 'setting.delete', key);
-      return { message: `Setting ${key} is deleted.` };
+      return { success: true as const, deleted: true, message: `Setting ${key} is deleted.` };
     },
   );
 };

@@ -24,7 +24,12 @@ const Token = z.object({
   token_type: z.enum(['bearer', 'cookie']),
   csrf_token: z.string().optional(),
 });
-const Mode = z.object({ mode: z.literal('password'), setup_completed: z.boolean(), password_login: z.boolean() });
+const Mode = z.object({
+  mode: z.literal('password'),
+  setup_completed: z.boolean(),
+  password_login: z.boolean(),
+  email_auth_enabled: z.boolean(),
+});
 
 export const signInRoutes: RouteModule = (deps) => async (app) => {
   const failures = app.createRateLimit({ max: failuresPerMinute, timeWindow: 60_000 });
@@ -80,7 +85,12 @@ export const signInRoutes: RouteModule = (deps) => async (app) => {
     { config: { needs: 'anyone' }, schema: { tags, summary: 'What login is offered', response: { 200: Mode } } },
     async () => {
       const completed = await setupCompleted(deps);
-      return { mode: 'password' as const, setup_completed: completed, password_login: completed };
+      return {
+        mode: 'password' as const,
+        setup_completed: completed,
+        password_login: completed,
+        email_auth_enabled: false,
+      };
     },
   );
 

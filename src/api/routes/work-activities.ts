@@ -19,13 +19,24 @@ const list = <T extends readonly [string, ...string[]]>(of: T) =>
     .pipe(z.array(z.enum(of)))
     .optional();
 
+/** One activity has its start and its end: what older clients ask for besides matches nothing. */
+const askedTypes = [...activityTypes, 'chat_end', 'task_end', 'schedule_end'] as const;
+
+/** ISO 8601; without a zone it is UTC, as all times of the API are. */
+const Moment = z.union(
+  [z.iso.datetime({ offset: true }), z.iso.datetime({ local: true }).transform((text) => `${text}Z`), z.iso.date()],
+  {
+    error: 'needs an ISO 8601 time, such as 2026-11-30T08:00:00Z',
+  },
+);
+
 const ActivityQuery = z.object({
   limit: Limit,
-  activity_type: list(activityTypes),
-  activity_types: list(activityTypes),
+  activity_type: list(askedTypes),
+  activity_types: list(askedTypes),
   activity_state: list(activityStates),
-  start_time: z.iso.datetime({ offset: true }).optional(),
-  end_time: z.iso.datetime({ offset: true }).optional(),
+  start_time: Moment.optional(),
+  end_time: Moment.optional(),
 });
 type Query = z.infer<typeof ActivityQuery>;
 

@@ -6,16 +6,20 @@ import { z } from 'zod';
 import { causeNames } from '../../contract/causes.ts';
 import { refuse } from '../../contract/errors.ts';
 import { type ExecutionRow, type ExecutionStatus, Trigger } from '../../contract/execution.ts';
+import { limits } from '../../contract/limits.ts';
 import { type Principal, principalScope } from '../../contract/principal.ts';
 import { cleanText } from '../../contract/text.ts';
 import { cancel } from '../../flow/cancel.ts';
 import { audit } from '../../record/audit.ts';
+import { presentExecution } from '../present/execution.ts';
 import { presentWhy } from '../present/why.ts';
 import {
   type Asked,
+  cutTexts,
   findAsked,
   findExecution,
   listExecutions,
+  listedChars,
   readAttempts,
   readBody,
   searchExecutions,
@@ -58,6 +62,30 @@ export const workExecutions: RouteModule = (deps) => async (app) => {
       // Who filters by the shown status `running` means those that wait inside, too.
       const statuses = status?.includes('running') ? [...new Set<ExecutionStatus>([...status, 'waiting'])] : status;
       return listExecutions(deps, { agent_id: agent.id, status: statuses, before: after, limit }, true);
+    },
+  );
+
+  app.get(
+    '/api/agents/:name/executions/running',
+    {
+      config: { needs: 'read' },
+      schema: { tags: ['Work'], summary: 'What runs at this moment, newest first', params: NameParams },
+    },
+    async (request) => {
+      const agent = await findAgent(deps, request);
+      const rows = await deps.store.read('executions_with_texts', {
+        agent_id: agent.id,
+        status: ['running', 'waiting'],
+        limit: limits.maxParallelTasks.max,
+        text_chars: listedChars,
+      });
+      const executions = rows.map((row) => {
+        const body = presentExecution(cutTexts(row), { oldStatus: true });
+        const { id, status, phase, started_at, message, triggered_by, timeout_seconds } = body;
+        const metadata = { message, triggered_by, phase, timeout_seconds };
+        return { execution_id: id, status, started_at, metadata };
+      });
+      return { agent_name: agent.name, count: executions.length, executions };
     },
   );
 

@@ -62,7 +62,7 @@ export const workQueue: RouteModule = (deps) => async (app) => {
       const principal = who(request);
       const { cancelled } = await commit(deps, 'clear_queue', { agent_id: agent.id, by: principalScope(principal) });
       await audit(deps, principal, 'queue.clear', agent.name, { cancelled });
-      return { status: 'cleared', agent_name: agent.name, cleared_count: cancelled, cancelled };
+      return { status: 'cleared', agent: agent.name, agent_name: agent.name, cleared_count: cancelled, cancelled };
     },
   );
 
@@ -74,7 +74,14 @@ export const workQueue: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const agent = await findAgent(deps, request);
-      return { status: 'unchanged', agent_name: agent.name, was_running: (await live(agent.id)).length > 0 };
+      return {
+        status: 'unchanged',
+        agent: agent.name,
+        agent_name: agent.name,
+        was_running: (await live(agent.id)).length > 0,
+        warning:
+          'Nothing was reset: a slot is free as soon as its execution ends. To end one: POST …/executions/ID/terminate.',
+      };
     },
   );
 };

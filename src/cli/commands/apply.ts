@@ -22,7 +22,9 @@ const read = async (context: Context, file: string): Promise<string> => {
   try {
     return readFileSync(resolve(context.cwd, file), 'utf8');
   } catch (e) {
-    throw usage(`${file} cannot be read: ${(e as NodeJS.ErrnoException).code}.`);
+    const { code } = e as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw usage(`There is no file ${file}.`);
+    throw usage(code === 'EISDIR' ? `${file} is a directory, not a manifest.` : `${file} cannot be read (${code}).`);
   }
 };
 

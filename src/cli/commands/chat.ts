@@ -13,6 +13,8 @@ export const chat = async (
   [agent]: string[],
 ): Promise<ExitName> => {
   const { terminal } = context;
+  // Before the first line is typed: a name that is wrong is told at once.
+  await context.connection().api.agent(agent!);
   const session = o.session ?? (o.continue === undefined ? undefined : await sessionOf(context, o.continue));
   const prompt = () => {
     if (terminal.inIsTty) terminal.err(terminal.paint('err', 'bold', `${agent}> `));

@@ -101,8 +101,12 @@ export const pauseProvider: WriteVerb<'pause_provider'> = async (tx, { provider,
     .where('provider', '=', provider)
     .executeTakeFirst();
   const open = await openIncident(tx, provider);
-  if (!before && !open && ![...(await agentProviders(tx)).values()].includes(provider))
-    return refuse('not_found', `No agent goes to a provider named ${provider}. GET /api/providers lists them.`);
+  const known = [...new Set((await agentProviders(tx)).values())].sort();
+  if (!before && !open && !known.includes(provider))
+    return refuse(
+      'not_found',
+      `No agent goes to a provider named ${provider}. ${known.length === 0 ? 'None goes to any.' : `There is ${known.join(', ')}.`}`,
+    );
   if (!paused && open?.state === 'open') {
     // Whoever says "go on" knows more than the distance of probes.
     await tx.db.updateTable('incidents').set({ next_at: tx.at.steady }).where('id', '=', open.id).execute();
