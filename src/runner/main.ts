@@ -28,6 +28,7 @@ import type { StallMs } from './silence.ts';
 import { becomeSingle } from './single.ts';
 import { openSpool } from './spool.ts';
 import { createWork } from './work.ts';
+import { pruneCopies } from './workspace/prune-copies.ts';
 import { pruneRefs } from './workspace/prune-refs.ts';
 import { createWorkspaces } from './workspace/workspaces.ts';
 
@@ -98,7 +99,8 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   const ballast = createBallast(join(home, 'runner', 'ballast'), log);
   await ballast.lay();
   const roster = createRoster(() => claims?.roomChanged());
-  const workspaces = createWorkspaces(home, (execution) => roster.executions().includes(execution));
+  const atWork = (execution: string) => roster.executions().includes(execution);
+  const workspaces = createWorkspaces(home, atWork);
   const parts: RunnerParts = {
     kernel,
     launcher,
@@ -167,7 +169,8 @@ export const startRunner = async (o: RunnerOptions): Promise<Runner> => {
   const pruneDaily = async (): Promise<void> => {
     while (!leaving.signal.aborted) {
       const refs = await pruneRefs(home, clock.now(), o.retentionDays, log);
-      if (refs > 0) log.info('old kept trees are gone', { refs, days: o.retentionDays });
+      const copies = await pruneCopies(home, clock.now() - o.retentionDays * dayMs, atWork);
+      if (refs + copies > 0) log.info('old kept trees are gone', { refs, copies, days: o.retentionDays });
       await clock.sleep(dayMs, leaving.signal).catch(() => {});
     }
   };

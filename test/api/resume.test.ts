@@ -92,7 +92,14 @@ describe('POST /api/executions/ID/resume', () => {
     await fleet.runner.finish(work!, { exit_code: 1, workspace });
     const answer = await fleet.api('POST', `/api/executions/${work!.execution_id}/resume`);
     expect(answer.status).toBe(202);
-    expect((await fleet.runner.claim())[0]).toMatchObject({ resume_ref: `refs/drover/${work!.execution_id}/left` });
+    const [next] = await fleet.runner.claim();
+    expect(next).toMatchObject({ resume_ref: `refs/drover/${work!.execution_id}/left` });
+    // A copy outside of git holds its work itself.
+    await fleet.runner.begin(next!);
+    const copy = { ...kept('x'), mode: 'copy', ref: null, commit: null };
+    await fleet.runner.finish(next!, { exit_code: 1, workspace: copy });
+    await fleet.api('POST', `/api/executions/${next!.execution_id}/resume`);
+    expect((await fleet.runner.claim())[0]).toMatchObject({ resume_ref: `refs/drover/${next!.execution_id}/left` });
   });
 
   it('is refused while it runs, without anything to go on from, and for what is not there', async () => {

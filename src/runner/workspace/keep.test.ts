@@ -157,19 +157,30 @@ describe('a copy', () => {
     expect(await keep({ home, workspace: second, attempt: 'att2' })).toMatchObject({ files_changed: 2 });
   });
 
-  it('without git stays where it is, since nothing else holds its work', async () => {
-    put(repo, { a: '1\n' });
-    symlinkSync('a', join(repo, 'link'));
-    const w = await bench.made(bench.ask(copy));
-    put(w.cwd, { a: '2\n' });
-    const kept = await keep({ home, workspace: w, attempt: 'att1' });
-    expect(kept).toMatchObject({ path: w.cwd, ref: null, keep_error: null });
-    expect(readFileSync(join(w.cwd, 'link'), 'utf8')).toBe('2\n');
-    expect(readFileSync(join(repo, 'a'), 'utf8')).toBe('1\n');
-    expect(await pruneWorkspaces(home, new Set())).toEqual([]);
-    const retry = await bench.made(bench.ask(copy));
-    expect(readFileSync(join(retry.cwd, 'a'), 'utf8')).toBe('2\n');
-  });
+  it(
+    verifies('R31')('without git stays where it is, since nothing else holds its work: what goes on begins from there'),
+    async () => {
+      put(repo, { a: '1\n' });
+      symlinkSync('a', join(repo, 'link'));
+      const w = await bench.made(bench.ask(copy));
+      put(w.cwd, { a: '2\n' });
+      const kept = await keep({ home, workspace: w, attempt: 'att1' });
+      expect(kept).toMatchObject({ path: w.cwd, ref: null, keep_error: null });
+      expect(readFileSync(join(w.cwd, 'link'), 'utf8')).toBe('2\n');
+      expect(readFileSync(join(repo, 'a'), 'utf8')).toBe('1\n');
+      expect(await pruneWorkspaces(home, new Set())).toEqual([]);
+      const retry = await bench.made(bench.ask(copy));
+      expect(readFileSync(join(retry.cwd, 'a'), 'utf8')).toBe('2\n');
+      const next = await bench.made(bench.ask(copy, 'exec2', ref('left')));
+      expect([readFileSync(join(next.cwd, 'a'), 'utf8'), next.note]).toEqual(['2\n', null]);
+      rmSync(w.root, { recursive: true });
+      const fresh = await bench.made(bench.ask(copy, 'exec3', ref('left')));
+      expect([readFileSync(join(fresh.cwd, 'a'), 'utf8'), fresh.note]).toEqual([
+        '1\n',
+        expect.stringContaining('is gone'),
+      ]);
+    },
+  );
 });
 
 describe('git is run', () => {

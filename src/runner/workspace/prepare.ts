@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { leftBy } from '../../contract/kept-ref.ts';
 import { copyTree } from './copy-tree.ts';
 import { GitFailed, git, longMs } from './git.ts';
 import { commitOf, findRepository } from './repository.ts';
@@ -86,15 +87,27 @@ const inWorktree = async (ask: WorkspaceAsk, repository: Repository): Promise<Wo
   return { ...tree, base, execution: ask.execution, mode: 'worktree', cwd, repository, note };
 };
 
+/** Outside of git the copy of the turn before is all that holds its work. */
+const copyToGoOn = (ask: WorkspaceAsk): string | null => {
+  const before = leftBy(ask.resume_ref ?? '');
+  const left = before === null ? null : join(places(ask.home).copies, before);
+  return left !== null && existsSync(left) ? left : null;
+};
+
 const inCopy = async (ask: WorkspaceAsk, dir: string, repository: Repository | null): Promise<Workspace | string> => {
   const root = join(places(ask.home).copies, ask.execution);
   const cwd = join(root, repository?.prefix ?? '');
   discardHalfMade(ask, root);
   const found = existsSync(cwd);
-  const problem = found ? null : await copyTree(dir, cwd);
+  const left = repository === null ? copyToGoOn(ask) : null;
+  const problem = found ? null : await copyTree(left ?? dir, cwd);
   if (problem !== null) return problem;
   const copy = { execution: ask.execution, mode: 'copy' as const, cwd, root, repository };
-  if (repository === null) return { ...copy, git_dir: null, base: null, note: null };
+  if (repository === null) {
+    const lost = ask.resume_ref !== null && left === null && !found;
+    const note = lost ? 'The copy of the turn before is gone: begun from a fresh one.' : null;
+    return { ...copy, git_dir: null, base: null, note };
+  }
   const { git_dir } = repository;
   const before = found ? (findWorkspace(ask.home, ask.execution)?.base ?? null) : null;
   const base = before ?? (await baseOf(ask, repository));

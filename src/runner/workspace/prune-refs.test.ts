@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeRepo } from '../../../test/support/repo.ts';
 import { verifies } from '../../../test/support/verifies.ts';
 import { timeOrderedIds } from '../../kernel/ids.ts';
+import { pruneCopies } from './prune-copies.ts';
 import { pruneRefs, rememberRepository } from './prune-refs.ts';
 
 let home: string;
@@ -47,3 +48,13 @@ it(
     expect(odd).toHaveLength(3);
   },
 );
+
+it(verifies('R31')('drops copies outside of git after as many days, and nothing else that lies there'), async () => {
+  const now = 1_760_000_000_000;
+  const idAt = (ms: number, byte = 7) => timeOrderedIds({ bytes: (n) => new Uint8Array(n).fill(byte) }).next(ms);
+  const [old, busy, young] = [idAt(now - 2_000), idAt(now - 2_000, 9), idAt(now)];
+  for (const name of [old, busy, young, 'a person’s'])
+    mkdirSync(join(home, 'runner', 'copies', name), { recursive: true });
+  expect(await pruneCopies(home, now - 1_000, (execution) => execution === busy)).toBe(1);
+  expect(readdirSync(join(home, 'runner', 'copies')).sort()).toEqual([busy, young, 'a person’s'].sort());
+});

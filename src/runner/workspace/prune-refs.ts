@@ -26,7 +26,7 @@ export const rememberRepository = (home: string, gitDir: string): void => {
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 /** An execution's id begins with its time: 48 bits of ms in ten characters. Null: not one of ours. */
-const bornAt = (execution: string): number | null => {
+export const bornAt = (execution: string): number | null => {
   if (!/^[0-9a-hjkmnp-tv-z]{26}$/.test(execution)) return null;
   return [...execution.slice(0, 10)].reduce((ms, c) => ms * 32 + alphabet.indexOf(c), 0);
 };

@@ -8,9 +8,13 @@ import type { Sessions } from '../schema.ts';
 import type { Tx } from '../tx.ts';
 import type { Row } from './execution-row.ts';
 
-/** What could not be kept stands where the run left it, and is kept when it is to go on; but a shared workspace is there anyway. */
+/**
+ * What could not be kept stands where the run left it, and is kept when it is to go on; a copy outside of git stands there for good.
+ * A shared workspace is there anyway.
+ */
 const treeOf = (row: Row, { workspace: w }: Facts): string | null =>
-  w?.ref ?? (w != null && w.mode !== 'shared' && w.keep_error !== null ? leftRef(row.id) : null);
+  w?.ref ??
+  (w != null && (w.mode === 'copy' || (w.mode === 'worktree' && w.keep_error !== null)) ? leftRef(row.id) : null);
 
 export const sessionUsed = async (tx: Tx, row: Row, facts: Facts, cost_usd: number | null): Promise<void> => {
   const { stream } = facts;
