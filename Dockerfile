@@ -17,7 +17,7 @@ ARG CLIS=""
 RUN if [ -n "$CLIS" ]; then npm install -g $CLIS && npm cache clean --force; fi
 COPY --from=build /opt/drover /opt/drover
 RUN useradd --create-home --uid 10001 drover && install -d -o drover -g drover -m 0700 /data
-ENV DROVER_HOME=/data DROVER_HOST=0.0.0.0 NODE_COMPILE_CACHE=/data/compiled MALLOC_ARENA_MAX=2
+ENV DROVER_HOME=/data DROVER_HOST=0.0.0.0 NODE_COMPILE_CACHE=/data/compiled MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 ENV PATH=/opt/drover/bin:$PATH
 USER drover
 WORKDIR /data

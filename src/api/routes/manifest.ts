@@ -2,13 +2,12 @@
  * The fleet as text: applied, exported, and templates to begin with. A manifest is checked whole before anything is done; each step
  * is then one of the ordinary routes, asked in the caller's name, with its rights and its audit.
  */
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import { refuse } from '../../contract/errors.ts';
 import { audit } from '../../record/audit.ts';
 import { exportManifest } from '../manifest/export.ts';
 import { type Fleet, planManifest, type Step } from '../manifest/plan.ts';
-import { type ManifestError, readManifest } from '../manifest/read-manifest.ts';
+import type { ManifestError } from '../manifest/read-manifest.ts';
 import { templates } from '../manifest/templates.ts';
 import { type ApiDeps, Refused, type RouteModule, who } from '../route.ts';
 
@@ -62,6 +61,8 @@ export const manifestRoutes: RouteModule = (deps) => async (app) => {
     },
     async (request) => {
       const { manifest: text, dry_run } = request.body;
+      // The parser of YAML is loaded when one is there to read.
+      const { readManifest } = await import('../manifest/read-manifest.ts');
       const read = readManifest(text);
       if ('errors' in read) throw refused(read.errors);
       const { steps, errors } = await planManifest(read.manifest, read.locate, await presentFleet(deps));
@@ -108,6 +109,7 @@ export const manifestRoutes: RouteModule = (deps) => async (app) => {
     async (request, reply) => {
       const manifest = exportManifest(await presentFleet(deps));
       if (request.query.format === 'json') return manifest;
+      const { stringify } = await import('yaml');
       return reply.type('application/yaml; charset=utf-8').send(stringify(manifest));
     },
   );
