@@ -89,7 +89,11 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
       tape.signal(main ? 'assistant_error' : 'subagent_error', clipRecord(data), at, 3);
       return;
     }
-    if (message === null) return;
+    if (message === null) {
+      // No error, and not a shape that is known: the model went on all the same.
+      if (main && facts.result === null) tape.modelSpoke();
+      return;
+    }
     if (!main) return startTools(within, message, at);
     const id = asName(message.id);
     if (!inTurn || id !== turnId) {

@@ -6,6 +6,7 @@ import type { StreamFacts } from '../contract/facts.ts';
 import { claudePending, claudeRetrying, claudeSucceeded, claudeTerminal } from './claude-failure.ts';
 import { claudeSentence } from './claude-table.ts';
 import { codexExit, codexLine, codexPending, codexRetrying, codexTerminal } from './codex-table.ts';
+import { withWholeResult } from './drifted-result.ts';
 import type { Context, Finding } from './finding.ts';
 import { geminiExit, geminiLine, geminiReport, geminiRetrying, geminiTerminal } from './gemini-table.ts';
 import type { OwnedSentence } from './owned-lines.ts';
@@ -35,8 +36,8 @@ const none = () => null;
 const claude: CliTable = {
   plain: false,
   textAnswers: true,
-  succeeded: (s) => s.result !== null && claudeSucceeded(s.result),
-  terminal: claudeTerminal,
+  succeeded: (s) => s.result !== null && claudeSucceeded(withWholeResult(s).result!),
+  terminal: (s, context) => claudeTerminal(withWholeResult(s), context),
   pending: claudePending,
   retrying: claudeRetrying,
   line: (line, context) => claudeSentence(line, context),
@@ -60,7 +61,11 @@ const codex: CliTable = {
 const gemini: CliTable = {
   plain: false,
   textAnswers: false,
-  succeeded: (s) => s.result?.type === 'result' && s.result.status === 'success',
+  // Without a status, only an error says that it failed.
+  succeeded: (s) =>
+    s.result?.type === 'result' &&
+    (s.result.status === 'success' ||
+      (s.result.status === undefined && s.result.error === undefined && typeof s.result.stats === 'object')),
   terminal: geminiTerminal,
   pending: none,
   retrying: geminiRetrying,

@@ -49,6 +49,7 @@ describe('lines of evidence', () => {
       switch_credential: true,
       reset_at: '2025-06-14T18:00:00.000Z',
       confidence: 'likely',
+      tier: 'line',
       mechanism: 'exit 1',
       secondary: [],
       evidence: ['whole line: "Claude AI usage limit reached|1749924000"'],

@@ -5,6 +5,7 @@
  */
 import type { HttpFacts, StreamFacts } from '../contract/facts.ts';
 import { claudeSucceeded, claudeTerminal } from './claude-failure.ts';
+import { withWholeResult } from './drifted-result.ts';
 import type { Context, Finding } from './finding.ts';
 
 const answer = (cause: Finding['cause'], why: string, more: Partial<Finding> = {}): Finding => ({
@@ -15,7 +16,8 @@ const answer = (cause: Finding['cause'], why: string, more: Partial<Finding> = {
   ...more,
 });
 
-export const httpFinding = (http: HttpFacts, stream: StreamFacts, context: Context): Finding => {
+export const httpFinding = (http: HttpFacts, told: StreamFacts, context: Context): Finding => {
+  const stream = withWholeResult(told);
   if (http.connect_error === 'EANSWERSIZE')
     return answer('malformed_response', http.message ?? 'its answer has no end', { retryable: false });
   if (http.connect_error !== null)
@@ -33,8 +35,8 @@ export const httpFinding = (http: HttpFacts, stream: StreamFacts, context: Conte
       if (stream.result !== null && claudeSucceeded(stream.result))
         return answer('success', why, { confidence: 'proven' });
       // Its log is the CLI's own stream, handed on by a service: the cause counts, a switch cannot be decided.
-      const told = claudeTerminal(stream, context);
-      return told === null ? answer('cancelled', `${why}: not a success`) : { ...told, switches: null };
+      const failed = claudeTerminal(stream, context);
+      return failed === null ? answer('cancelled', `${why}: not a success`) : { ...failed, switches: null };
     }
     case 400:
       return answer('model_unavailable', why);
