@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ClaimedWork } from '../../src/contract/runner-protocol.ts';
-import { event, output } from '../support/fleet.ts';
+import { event, outOfMemory, output } from '../support/fleet.ts';
 import {
   buildPage,
   chromiumPath,
@@ -62,20 +62,6 @@ describe.skipIf(noChromium)(title, () => {
     await fleet.runner.begin(work!);
     await fleet.runner.renew([work!]);
     return work!;
-  };
-  const outOfMemory = {
-    exit_code: null,
-    signal: 'SIGKILL',
-    memory: {
-      held_by: 'cgroup_v2' as const,
-      limit_bytes: 384 * 1024 ** 2,
-      peak_bytes: 384 * 1024 ** 2,
-      oom_kills_before: 0,
-      oom_kills_after: 1,
-      oom_group_kills: null,
-      host_oom_kills_before: null,
-      host_oom_kills_after: null,
-    },
   };
 
   it(

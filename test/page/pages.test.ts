@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { event, output } from '../support/fleet.ts';
+import { event, outOfMemory, output } from '../support/fleet.ts';
 import {
   buildPage,
   chromiumPath,
@@ -59,20 +59,7 @@ describe.skipIf(noChromium)(title, () => {
       return work!;
     };
     const failed = await fleet.task('alpha', `${planted} ${long}`);
-    await fleet.runner.finish(await one(), {
-      exit_code: null,
-      signal: 'SIGKILL',
-      memory: {
-        held_by: 'cgroup_v2',
-        limit_bytes: 384 * 1024 ** 2,
-        peak_bytes: 384 * 1024 ** 2,
-        oom_kills_before: 0,
-        oom_kills_after: 1,
-        oom_group_kills: null,
-        host_oom_kills_before: null,
-        host_oom_kills_after: null,
-      },
-    });
+    await fleet.runner.finish(await one(), outOfMemory);
     const chat = (await fleet.api('POST', '/api/agents/alpha/chat', { message: 'What is new?' }, { prefer: 'wait=0' }))
       .headers['x-execution-id']!;
     const answered = await one();

@@ -250,6 +250,22 @@ const playedRunner = (request: Runner['request'], clock: ManualClock): Runner =>
   };
 };
 
+/** Facts of a run that the kernel killed at its limit of memory. */
+export const outOfMemory = {
+  exit_code: null,
+  signal: 'SIGKILL',
+  memory: {
+    held_by: 'cgroup_v2' as const,
+    limit_bytes: 384 * 1024 ** 2,
+    peak_bytes: 384 * 1024 ** 2,
+    oom_kills_before: 0,
+    oom_kills_after: 1,
+    oom_group_kills: null,
+    host_oom_kills_before: null,
+    host_oom_kills_after: null,
+  },
+};
+
 /** A log entry as a runner sends it. */
 export const output = (text: string, at = 0) => ({ at, stream: 'stdout', event: null, text });
 export const event = (value: Record<string, unknown>, at = 0) => ({ at, stream: 'stdout', event: value, text: null });

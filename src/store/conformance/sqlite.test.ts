@@ -14,6 +14,7 @@ import { peopleConformance } from './people.ts';
 import { plansConformance } from './plans.ts';
 import { randomConformance } from './random.ts';
 import { schedulesConformance } from './schedules.ts';
+import { sessionsConformance } from './sessions.ts';
 import { sqliteInProcess } from './sqlite-in-process.ts';
 import { weatherConformance } from './weather.ts';
 
@@ -23,6 +24,7 @@ budgetsConformance(sqliteInProcess);
 leasesConformance(sqliteInProcess);
 orderConformance(sqliteInProcess);
 callsConformance(sqliteInProcess);
+sessionsConformance(sqliteInProcess);
 fanOutsConformance(sqliteInProcess);
 peopleConformance(sqliteInProcess);
 operatorConformance(sqliteInProcess);
