@@ -1,4 +1,4 @@
-/** Calls between agents: yield and resume, cascade, sessions, room; what the checked model of dispatch says must hold (F1-F14). */
+/** Calls between agents: yield and resume, cascade, room; what the checked model of dispatch says must hold (F1-F14). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/support/verifies.ts';
 import type { ClaimRow } from '../store.ts';
