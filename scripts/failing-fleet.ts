@@ -3,7 +3,7 @@
  * password, and lives until Ctrl-C: time goes on, what runs keeps running, what is cancelled ends, what has room starts. Its home is
  * a temporary one that is removed at the end.
  */
-import { failTheFleet, pollNow, took } from '../test/support/failing-fleet.ts';
+import { failTheFleet, pollFor, took } from '../test/support/failing-fleet.ts';
 import { codexDown } from '../test/support/failing-runs.ts';
 import { buildPage, password, serveFleet } from '../test/support/page-bench.ts';
 
@@ -31,7 +31,7 @@ try {
     for (const work of running.filter((w) => stopped.has(w.attempt)))
       await runner.finish(work, { signal: 'SIGINT', stop: { reason: 'cancel', at: clock.now(), detail: null } });
     running = running.filter((w) => !stopped.has(w.attempt));
-    for (const work of await pollNow(fleet, 8)) {
+    for (const work of await pollFor(fleet, 8, 0)) {
       await runner.begin(work);
       if (work.agent.adapter === 'codex') await runner.finish(work, codexDown(clock.now(), 1_000).facts);
       else running.push(work);

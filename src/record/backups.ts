@@ -14,7 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type Backup, BackupManifest, backupHolds, backupLacks, manifestName } from '../contract/backup.ts';
+import { type Backup, BackupManifest, manifestName } from '../contract/backup.ts';
+import { backupHolds, backupLacks } from '../contract/backup-words.ts';
 import { Fault, type Refusal, refuse } from '../contract/errors.ts';
 import { version } from '../contract/version.ts';
 import type { Deps } from '../flow/deps.ts';

@@ -16,6 +16,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 const MiB = 1024 ** 2;
+const fleetLimit = 6;
 /** From the first run to the morning. */
 export const took = 4 * day;
 
@@ -47,13 +48,17 @@ interface FailingFleet {
   ids: Record<'oom' | 'question' | 'down' | 'switched' | 'waits' | 'runs', string>;
 }
 
-/** What a runner is given now, without waiting for more. */
-export const pollNow = async ({ runner, clock }: ServedFleet, max: number): Promise<ClaimedWork[]> => {
+/** What a runner is given: at once, or when something else becomes due within these ms. */
+export const pollFor = async (fleet: ServedFleet, max: number, ms: number): Promise<ClaimedWork[]> => {
   let answered = false;
-  const asked = runner.poll({ max, wait_ms: 0 }).finally(() => {
+  const asked = fleet.runner.poll({ max, wait_ms: ms }).finally(() => {
     answered = true;
   });
-  while (!answered) await clock.advance(1);
+  while (!answered) {
+    // The store answers in order: when it has told the limits twice, it has looked for claims.
+    for (let turn = 0; turn < 3 && !answered; turn++) await fleet.api('GET', '/api/fleet/limits');
+    if (!answered) await fleet.clock.advance(1_000);
+  }
   return (await asked).claims;
 };
 
@@ -74,14 +79,13 @@ export const failTheFleet = async (fleet: ServedFleet): Promise<FailingFleet> =>
   /** The next claim; what waits for a backoff is waited for. */
   const claim = async (): Promise<ClaimedWork> => {
     for (let tries = 0; ; tries++) {
-      const [claimed] = await pollNow(fleet, 1);
+      const [claimed] = await pollFor(fleet, 1, 25_000);
       if (claimed !== undefined) {
         await runner.begin(claimed);
         await runner.renew([claimed]);
         return claimed;
       }
-      if (tries > 300) throw new Error(`nothing to claim: ${(await api('GET', '/api/executions?status=queued')).text}`);
-      await clock.advance(1_000);
+      if (tries > 20) throw new Error(`nothing to claim: ${(await api('GET', '/api/fleet/limits')).text}`);
     }
   };
   let turn = 0;
@@ -119,7 +123,7 @@ export const failTheFleet = async (fleet: ServedFleet): Promise<FailingFleet> =>
     token: 'sk-codex',
     pool: 'codex',
   });
-  await send('PUT', '/api/fleet/limits', { agent_call_limit: 6 });
+  await send('PUT', '/api/fleet/limits', { agent_call_limit: fleetLimit });
   await send('PUT', '/api/budgets', { period: 'month', limit_usd: 400 });
   await send('POST', '/api/agents/reviewer/schedules', {
     name: 'morning round',
@@ -209,11 +213,17 @@ export const failTheFleet = async (fleet: ServedFleet): Promise<FailingFleet> =>
   const stillOpen = async () => (await api('GET', '/api/incidents')).body.open === 1;
   if (!(await stillOpen())) throw new Error('two agents failed at one provider, and there is no incident');
 
+  // Probes that meet the same: the next one is minutes away, and what wants to go there waits.
+  for (let n = 0; n < 4; n++) {
+    await send('POST', '/api/providers/openai/resume', {});
+    await runner.finish(await claim(), codexDown(clock.now(), 5_000).facts);
+  }
+
   // What runs now fills the fleet; the rest waits for it.
   const running: ClaimedWork[] = [];
   const messages = workers.flatMap((agent) => work[agent].map((message) => ({ agent, message })));
   const started: string[] = [];
-  for (let n = 0; n < 6; n++) {
+  for (let n = 0; n < fleetLimit; n++) {
     await before((19 - n * 2.5) * minute);
     const { agent, message } = messages[(n * 2) % messages.length]!;
     started.push(await fleet.task(agent, message));
@@ -233,7 +243,14 @@ export const failTheFleet = async (fleet: ServedFleet): Promise<FailingFleet> =>
     const { agent, message } = messages[(n * 2 + 1) % messages.length]!;
     waits.push(await fleet.task(agent, message, n % 3 === 2 ? { priority: 'batch' } : {}));
   }
-  await before(0);
+  await before(36_000);
+  await runner.renew(running);
+  // The runner's own sign of life is written now and then, by the steady clock.
+  await clock.advance(35_000);
+  await pollFor(fleet, 0, 0);
+  // A claim whose lease ran out while time went by is given again: the fleet is full when this is done.
+  while ((await api('GET', '/api/fleet/limits')).body.running < fleetLimit) running.push(await claim());
+  await runner.renew(running);
   await runner.renew(running);
   await runner.log(running[0]!, [event({ type: 'system', subtype: 'status', status: null }, clock.now())], 100);
   return { running, ids: { oom: oom[2]!, question, down: down[0]!, switched, waits: waits[0]!, runs: started[0]! } };

@@ -21,6 +21,8 @@ interface Told {
   resetsAt?: number;
   /** It has not ended: its last tool runs. */
   open?: boolean;
+  /** What the CLI says it logged in with: a plan, unless told otherwise. */
+  key?: boolean;
 }
 
 const model = 'claude-sonnet-4-5';
@@ -80,7 +82,7 @@ export const claudeRun = (at: number, ms: number, told: Told): Run => {
       subtype: 'init',
       model,
       permissionMode: 'acceptEdits',
-      apiKeySource: 'none',
+      apiKeySource: told.key ? 'ANTHROPIC_API_KEY' : 'none',
       mcp_servers: [],
       tools: [],
     },
@@ -190,7 +192,7 @@ export const claudeRun = (at: number, ms: number, told: Told): Run => {
 
 /** Killed by the kernel at its limit, in the middle of a tool. */
 export const killedForMemory = (at: number, ms: number, limit: number): Run => {
-  const { facts, log } = claudeRun(at, ms, { open: true });
+  const { facts, log } = claudeRun(at, ms, { open: true, key: true });
   return {
     log,
     facts: {

@@ -92,9 +92,13 @@ export const workChat: RouteModule = (deps) => async (app) => {
     async (request) => {
       const agent = await findAgent(deps, request);
       const counts = messagesPerSession(await chats(deps, agent, historyTurns));
-      const sessions = (await deps.store.read('sessions', { agent_id: agent.id })).map((s) =>
-        presentSession(s, counts),
+      const titles = firstWords(
+        await deps.store.read('executions_with_texts', { agent_id: agent.id, limit: historyTurns }),
       );
+      const sessions = (await deps.store.read('sessions', { agent_id: agent.id })).map((s) => ({
+        ...presentSession(s, counts),
+        title: titles.get(s.id) ?? null,
+      }));
       return { agent_name: agent.name, session_count: sessions.length, sessions };
     },
   );
@@ -187,6 +191,11 @@ const messagesPerSession = (rows: readonly FullExecution[]): Map<string | null, 
   for (const m of said(rows, () => true)) counts.set(m.session_id, (counts.get(m.session_id) ?? 0) + 1);
   return counts;
 };
+
+/** What a conversation began with, as far back as is read; a task's, too. */
+const titleChars = 200;
+const firstWords = (newestFirst: readonly FullExecution[]): Map<string | null, string> =>
+  new Map(newestFirst.map((row) => [row.session_id, row.message.slice(0, titleChars)]));
 
 const presentSession = (s: SessionRow, counts: ReadonlyMap<string | null, number>) => ({
   session_id: s.id,

@@ -17,6 +17,7 @@ import { Section } from '../parts/section.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { Ago, Mark, Plain } from '../parts/text.tsx';
 import { idempotencyKey } from '../run/idempotency-key.ts';
+import { headOf } from '../words/plain.ts';
 import { cost, count, plural } from '../words/times.ts';
 import { type AgentDetail, type ChatSession, clearChat, useChatSessions, useSaid } from './data.ts';
 import { LiveTurn } from './live-turn.tsx';
@@ -37,18 +38,19 @@ const Sessions = (props: {
         <li key={s.session_id} className="gauge" data-chosen={s.session_id === props.chosen}>
           <button
             type="button"
-            className="quiet small justify-self-start"
+            className="quiet small conversation"
             aria-pressed={s.session_id === props.chosen}
             onClick={() => s.session_id !== null && props.onChoose(s.session_id)}
           >
-            {s.is_main ? 'Main' : plural(Math.ceil(s.message_count / 2), 'turn')}
-            {s.status === 'cleared' && ' (closed)'}
+            <Plain text={headOf(s.title ?? (s.is_main ? 'The main one' : 'An older one'), 100)} />
           </button>
           <span className="figure">
             <Ago at={s.last_message_at} />
           </span>
           <div className="foot">
-            {s.is_main && <span>{plural(Math.ceil(s.message_count / 2), 'turn')}</span>}
+            {s.is_main && <span>main</span>}
+            {s.status === 'cleared' && <span>closed</span>}
+            <span>{plural(Math.ceil(s.message_count / 2), 'turn')}</span>
             {(s.total_cost ?? 0) > 0 && <span>{cost(s.total_cost)}</span>}
             {s.context_tokens !== null && (
               <span>

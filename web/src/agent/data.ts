@@ -64,6 +64,8 @@ export const useLogs = (name: string, tail: number) =>
 export interface ChatSession {
   session_id: string | null;
   is_main: boolean;
+  /** What it began with; null = too far back. */
+  title: string | null;
   message_count: number;
   total_cost: number | null;
   context_tokens: number | null;

@@ -12,7 +12,7 @@ import { useMayEdit } from '../parts/me.ts';
 import { say, sayProblem } from '../parts/notices.tsx';
 import { Ago, Mark, Plain, Track } from '../parts/text.tsx';
 import { headOf } from '../words/plain.ts';
-import { exactTime, msOf, plural, span } from '../words/times.ts';
+import { clockTime, exactTime, msOf, plural, span } from '../words/times.ts';
 import { useZone } from '../zone.ts';
 import { type CredentialEvent, kindWords } from './data.ts';
 
@@ -41,7 +41,7 @@ const State = ({ of }: { of: CredentialBody }) => {
         <time className="muted" dateTime={of.until ?? undefined} title={exactTime(until, zone)}>
           {until <= now
             ? 'the next run tries it'
-            : `${of.state === 'limited' ? 'good again' : 'tried again'} in ${span(until - now)}`}
+            : `${of.state === 'limited' ? 'good again' : 'tried again'} in ${span(until - now)}, at ${clockTime(until, now, zone)}`}
         </time>
       )}
     </span>
@@ -63,7 +63,9 @@ const Headroom = ({ of }: { of: NonNullable<CredentialBody['headroom']> }) => {
               <span>
                 {windowWords(w.window)} {used === null ? 'not told' : `${used}% used`}
               </span>
-              {resets !== null && resets > now && <span className="muted">resets in {span(resets - now)}</span>}
+              {resets !== null && (
+                <span className="muted">{resets > now ? `resets in ${span(resets - now)}` : 'has reset since'}</span>
+              )}
             </span>
             {used !== null && <Track label={`Used of ${windowWords(w.window)}`} used={used} most={100} fullAt={90} />}
           </li>

@@ -69,6 +69,7 @@ export const staleAfter = (event: { type: string; execution_id: string | null })
         keys.ofAgents,
         keys.schedules,
         keys.costs,
+        keys.morning,
         keys.budgets,
         ...own,
       ];

@@ -11,7 +11,7 @@ import { headOf } from '../words/plain.ts';
 import { count, msOf, plural, span } from '../words/times.ts';
 import { causeTitle } from './ended.tsx';
 
-const families = { overload: 'is overloaded', provider: 'fails', network: 'cannot be reached' } as const;
+const families = { overload: 'is overloaded', provider: 'is down', network: 'cannot be reached' } as const;
 
 const Next = ({ incident }: { incident: IncidentBody }) => {
   const now = useNow();

@@ -59,8 +59,8 @@ export const OperatorItem = ({ item }: { item: OperatorItemBody }) => {
   );
 };
 
-/** The gravest; what runs must not be pushed off the screen by what went wrong. */
-const shownAtFirst = 3;
+/** Who waits for an answer, and the gravest; what runs must not be pushed off the screen by what went wrong. */
+const shownAtFirst = 5;
 
 const weight = { high: 0, normal: 1, low: 2 };
 /** Somebody waits for an answer; an alert waits for nobody. */
@@ -69,7 +69,7 @@ const waits = (item: OperatorItemBody) => (item.kind === 'alert' ? 1 : 0);
 export const OperatorItems = () => {
   const items = useOperatorItems();
   const [all, setAll] = useState(false);
-  const rows = [...(items.data ?? [])].sort((a, b) => weight[a.priority] - weight[b.priority] || waits(a) - waits(b));
+  const rows = [...(items.data ?? [])].sort((a, b) => waits(a) - waits(b) || weight[a.priority] - weight[b.priority]);
   if (rows.length === 0 && !items.error) return null;
   return (
     <Section title="Needs you" count={items.data === undefined ? undefined : rows.length} error={items.error}>

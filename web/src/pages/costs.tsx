@@ -3,7 +3,8 @@ import { useMemo, useState } from 'react';
 import type { CostGroup } from '../../../src/contract/money.ts';
 import { BudgetSection } from '../costs/budgets.tsx';
 import { CostChart } from '../costs/chart.tsx';
-import { type CostLine, everyDay, since, spans, useCosts, useMorning } from '../costs/data.ts';
+import { type CostLine, everyDay, since, spans, useCosts } from '../costs/data.ts';
+import { Night } from '../costs/night.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Section } from '../parts/section.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
@@ -24,7 +25,7 @@ const noneOf = {
 const known = (of: CostLine, usd: number): number | null => (of.runs > 0 && of.unpriced_runs === of.runs ? null : usd);
 
 const Figures = ({ of }: { of: CostLine }) => (
-  <dl className="figures">
+  <dl className="sums">
     <div>
       <dt>In all</dt>
       <dd>
@@ -108,20 +109,6 @@ const Lines = ({ by, lines }: { by: Group; lines: readonly CostLine[] }) => (
   </section>
 );
 
-const Morning = () => {
-  const { data, error } = useMorning();
-  return (
-    <Section title="The last night" error={error}>
-      {data === undefined && error === null && <Skeleton rows={4} />}
-      {data !== undefined && (
-        <div className="px-3.5 pb-3.5">
-          <Plain text={data.text} block />
-        </div>
-      )}
-    </Section>
-  );
-};
-
 export const Page = () => {
   const [days, setDays] = useState<number>(30);
   const [by, setBy] = useState<Group>('agent');
@@ -153,6 +140,7 @@ export const Page = () => {
       </div>
       <div className="columns">
         <div className="column">
+          <Night />
           <Section title="By day" error={daily.error}>
             {daily.data === undefined && daily.error === null && <Skeleton rows={6} />}
             {total !== undefined && total.runs === 0 && (
@@ -189,9 +177,8 @@ export const Page = () => {
             </Section>
           )}
         </div>
-        <aside className="column" aria-label="Budgets and the last night">
+        <aside className="column" aria-label="Budgets">
           <BudgetSection />
-          <Morning />
         </aside>
       </div>
     </>

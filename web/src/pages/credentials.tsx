@@ -120,13 +120,20 @@ const Switches = ({ nameOf }: { nameOf: (id: string) => string }) => {
   );
 };
 
+const trouble = { rejected: 0, limited: 1, unknown: 2, ok: 2 } as const;
+const byTrouble = (a: CredentialBody, b: CredentialBody): number =>
+  (trouble[a.state] ?? 2) - (trouble[b.state] ?? 2) ||
+  (a.pool ?? '').localeCompare(b.pool ?? '') ||
+  a.name.localeCompare(b.name);
+
 export const Page = () => {
   const mayEdit = useMayEdit();
   const credentials = useCredentials();
   const events = useCredentialEvents();
   const [editing, setEditing] = useState<CredentialBody | 'new' | null>(null);
   const all = credentials.data ?? [];
-  const pools = [...new Set(all.map((c) => c.pool ?? ''))].sort();
+  // Where something is wrong first, then by name.
+  const pools = [...new Set([...all].sort(byTrouble).map((c) => c.pool ?? ''))];
   const bad = all.filter((c) => c.state === 'limited' || c.state === 'rejected').length;
   const nameOf = (id: string) => all.find((c) => c.id === id)?.name ?? 'a removed one';
   return (
@@ -163,7 +170,7 @@ export const Page = () => {
             </Section>
           ) : null}
           {pools.map((pool) => {
-            const own = all.filter((c) => (c.pool ?? '') === pool);
+            const own = all.filter((c) => (c.pool ?? '') === pool).sort(byTrouble);
             return (
               <Section key={pool} title={poolTitle(pool)} count={own.length}>
                 <ul>

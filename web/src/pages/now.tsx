@@ -1,4 +1,5 @@
 /** The page "Now": what needs a person, what runs, what waits and why, how the last ones ended; beside it the fleet. */
+import { NightLine } from '../costs/night.tsx';
 import { Agents } from '../now/agents.tsx';
 import { useAgents, useEnded } from '../now/data.ts';
 import { Empty } from '../now/empty.tsx';
@@ -19,7 +20,7 @@ export const Page = () => {
   const fresh = agents.data?.length === 0 && (ended.data?.length ?? 0) === 0;
   return (
     <>
-      <PageHead title="Now" />
+      <PageHead title="Now" sub={<NightLine />} />
       <div className="columns">
         <div className="column">
           {fresh && <Empty />}

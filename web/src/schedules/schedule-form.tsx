@@ -44,14 +44,15 @@ const NextTicks = ({ cron, timezone }: { cron: string; timezone: string }) => {
 
 const fieldNames = ['name', 'cron_expression', 'timezone', 'message', 'jitter_seconds'];
 
-/** `of` null: a new one. */
-export const ScheduleForm = ({ of, onClose }: { of: Schedule | null; onClose: () => void }) => {
+/** `of` null: a new one, of `agent` where that is known. */
+export const ScheduleForm = (props: { of: Schedule | null; agent?: string; onClose: () => void }) => {
+  const { of, agent, onClose } = props;
   const queries = useQueryClient();
   const zone = useZone();
   const agents = useAgents();
   const [draft, setDraft] = useState<ScheduleDraft>(
     of ?? {
-      agent_name: '',
+      agent_name: agent ?? '',
       name: '',
       cron_expression: '',
       timezone: zone,
@@ -88,7 +89,7 @@ export const ScheduleForm = ({ of, onClose }: { of: Schedule | null; onClose: ()
         <div className="pair">
           <Field label="Agent">
             {(input) =>
-              of === null ? (
+              of === null && agent === undefined ? (
                 <select
                   {...input}
                   required

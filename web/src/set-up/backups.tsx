@@ -1,6 +1,6 @@
 /** Copies of the store: made while work goes on and verified. What a copy lacks is said where it is made. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { backupLacks } from '../../../src/contract/backup.ts';
+import { backupLacks } from '../../../src/contract/backup-words.ts';
 import { api, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
 import { Command } from '../parts/command.tsx';
