@@ -117,6 +117,13 @@ describe('in whatever field it stands', () => {
     expect(reader.facts()).toMatchObject({ results_seen: 1, context_max: null });
   });
 
+  it.each([-5, 1e300, '1', null, Number.NaN])(verifies('R41', 'R7')('a cost of %s was not measured'), (cost) => {
+    const reader = createReader('claude');
+    const event = { type: 'result', subtype: 'success', is_error: false, total_cost_usd: cost };
+    reader.line('stdout', JSON.stringify(event), 1);
+    expect(reader.facts().cost_usd).toBeNull();
+  });
+
   it(verifies('R41')('counts are added up to a bound that facts can hold'), () => {
     const reader = createReader('claude');
     for (let i = 0; i < 50; i++)

@@ -7,7 +7,7 @@
 import { emptyStream, type StreamFacts, type Usage } from '../contract/facts.ts';
 import { newAnswerText } from './answer-text.ts';
 import { awaitsOf, firstEvent, toolKind } from './awaits.ts';
-import { addCounts, asCount, asName, asRecord, asText, clipRecord, clipText } from './clip.ts';
+import { addCounts, asCount, asMoney, asName, asRecord, asText, clipRecord, clipText } from './clip.ts';
 import { newOpenTools, type OpenTools } from './open-tools.ts';
 import { parseLine } from './parse-line.ts';
 import type { EvidenceReader } from './reader.ts';
@@ -147,8 +147,7 @@ export const claudeReader = (cli: 'claude' | 'http' = 'claude', textMode = false
     facts.session_id ??= asName(event.session_id);
     if (event.is_error !== true && typeof event.result === 'string') facts.response = event.result.toWellFormed();
     if (typeof event.num_turns === 'number') reportedTurns = asCount(event.num_turns);
-    if (typeof event.total_cost_usd === 'number' && Number.isFinite(event.total_cost_usd))
-      facts.cost_usd = event.total_cost_usd;
+    facts.cost_usd = asMoney(event.total_cost_usd);
     facts.usage = usageOf(event.usage);
     facts.context_max = contextWindow(event.modelUsage, facts.model);
   };

@@ -74,4 +74,8 @@ export const asName = (value: unknown): string | null => (typeof value === 'stri
 const countMost = 1e15;
 export const asCount = (value: unknown): number =>
   typeof value === 'number' && value > 0 ? Math.floor(Math.min(value, countMost)) : 0;
+/** No run costs a million; a number beyond, or below zero, is none that was measured. */
+const moneyMost = 1e6;
+export const asMoney = (value: unknown): number | null =>
+  typeof value === 'number' && value >= 0 && value <= moneyMost ? value : null;
 export const addCounts = (a: number, b: number): number => Math.min(countMost, a + b);

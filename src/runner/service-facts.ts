@@ -1,6 +1,6 @@
 /** What an HTTP agent answered → the fields of the facts. Copies, never interprets: a 503 stays a 503. Pure. */
 import type { HttpFacts, StreamFacts, Usage } from '../contract/facts.ts';
-import { asCount, asName, clipText } from '../evidence/clip.ts';
+import { asCount, asMoney, asName, clipText } from '../evidence/clip.ts';
 import type { Asked, Sent } from './adapters/http.ts';
 
 /** How the service's part ended: its answer, or why there is none. */
@@ -11,8 +11,6 @@ const sentenceMost = 4_000;
 const answerMost = 4 * 1024 * 1024;
 const sentence = (value: unknown): string | null => (typeof value === 'string' ? clipText(value, sentenceMost) : null);
 const count = (value: unknown): number | null => (typeof value === 'number' && value >= 0 ? asCount(value) : null);
-const money = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
@@ -75,7 +73,7 @@ export const streamOf = (fromLog: StreamFacts, ending: Ending | null): StreamFac
     results_seen: Math.max(fromLog.results_seen, good ? 1 : 0),
     model_spoke: fromLog.model_spoke || (good && response !== null && response !== ''),
     usage: usageOf(metadata) ?? fromLog.usage,
-    cost_usd: money(metadata.cost_usd) ?? fromLog.cost_usd,
+    cost_usd: asMoney(metadata.cost_usd) ?? fromLog.cost_usd,
     turns: count(metadata.num_turns) ?? fromLog.turns,
     tool_calls: count(metadata.tool_calls) ?? fromLog.tool_calls,
     context_used: count(metadata.context_used) ?? fromLog.context_used,
