@@ -97,7 +97,8 @@ const columnsOf = (s: AgentPatch): AgentColumns => {
       s.allow_bypass_without_isolation === undefined ? undefined : s.allow_bypass_without_isolation === true,
     allowed_tools: s.allowed_tools,
     workspace_mode: s.workspace_mode,
-    pool: s.pool,
+    // A pool without a name would be one that nothing can be put into.
+    pool: s.pool == null ? s.pool : s.pool.trim() || null,
     tags: s.tags === undefined ? undefined : [...new Set(s.tags ?? [])].sort(),
   };
   return Object.fromEntries(Object.entries(all).filter(([, v]) => v !== undefined)) as AgentColumns;

@@ -75,6 +75,8 @@ describe('agents', () => {
       adapter: 'command',
       limits: { timeout_seconds: { value: null, effective: 3600 } },
     });
+    expect((await fleet.api('PUT', '/api/agents/one', { pool: ' p ' })).body.pool).toBe('p');
+    expect((await fleet.api('PUT', '/api/agents/one', { pool: '' })).body.pool).toBeNull();
     expect((await fleet.api('PUT', '/api/agents/one', { env: { OPENAI_API_KEY: 'x' } })).status).toBe(422);
     expect((await fleet.api('GET', '/api/agents/one')).body.env).toEqual({ A: '1' });
   });

@@ -40,7 +40,7 @@ const specFlags = (command: Command): Command =>
         'a git worktree per run, the directory itself, or a copy (default: worktree in a git repository when more than one may run at once, else shared)',
       ).choices([...workspaceModes]),
     )
-    .option('--pool <tag>', 'the credentials it may draw from')
+    .option('--pool <tag>', 'the credentials it may draw from; "" takes it off')
     .option('--tag <word>', 'a word by which costs are told apart; again for more', collect);
 
 export const agentCommands = (program: Command, declare: Declare): void => {

@@ -72,6 +72,27 @@ describe('creds', () => {
   });
 });
 
+describe('costs', () => {
+  it('has no amount for runs that told none, neither by line nor in all', async () => {
+    const line = { cost_usd: 0, billed_usd: 0, notional_usd: 0, unknown_usd: 0, estimated_usd: 0 };
+    const untold = { ...line, agent: 'quiet', runs: 2, unpriced_runs: 2 };
+    const about = { from: '2026-12-01', timezone: 'UTC' };
+    const all = await answering(200, { ...about, costs: [untold], total: untold });
+    const { code, out } = await cli(['costs'], { env: all.env });
+    expect([code, out]).toEqual([0, expect.stringContaining('What 2 runs since 2026-12-01 (UTC) cost is not known.')]);
+    expect(out).not.toContain('$');
+    const told = { ...line, cost_usd: 1.5, billed_usd: 1.5, agent: 'told', runs: 1, unpriced_runs: 0 };
+    const some = await answering(200, {
+      ...about,
+      costs: [untold, told],
+      total: { ...told, runs: 3, unpriced_runs: 2 },
+    });
+    expect((await cli(['costs'], { env: some.env })).out).toMatch(
+      /\$1\.50 in 3 runs .*; of 2 the cost is not known\.\n$/,
+    );
+  });
+});
+
 describe('password', () => {
   it('comes on stdin, spaces and all, and is not repeated', async () => {
     const { asked, env } = await answering(200, { success: true });

@@ -41,7 +41,7 @@ export const costs = async (context: Context, options: Asked): Promise<ExitName>
     printJson(context, body);
     return 'ok';
   }
-  if (body.costs.length === 0) terminal.out('No run has cost anything in that time.\n');
+  if (body.costs.length === 0) terminal.out('No run has told a cost in that time.\n');
   else {
     terminal.out(
       table(
@@ -58,8 +58,12 @@ export const costs = async (context: Context, options: Asked): Promise<ExitName>
       ),
     );
     const { total } = body;
+    const since = `since ${body.from} (${body.timezone})`;
+    const { runs, unpriced_runs: untold } = total;
     terminal.out(
-      `${dollars(total.cost_usd)} in ${total.runs} runs since ${body.from} (${body.timezone}): ${dollars(total.billed_usd)} billed, ${dollars(total.notional_usd)} at list price on subscriptions, ${dollars(total.unknown_usd)} not known which.\n`,
+      untold === runs
+        ? `What ${runs} runs ${since} cost is not known.\n`
+        : `${dollars(total.cost_usd)} in ${runs} runs ${since}: ${dollars(total.billed_usd)} billed, ${dollars(total.notional_usd)} at list price on subscriptions, ${dollars(total.unknown_usd)} not known which${untold === 0 ? '' : `; of ${untold} the cost is not known`}.\n`,
     );
   }
   return 'ok';

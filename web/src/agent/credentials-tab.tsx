@@ -13,7 +13,7 @@ import { type AgentDetail, assignCredential, useChangeAgent, useCredentials } fr
 import { FormEnd } from './form-end.tsx';
 import { useDraft } from './use-draft.ts';
 
-const stateWords = { ok: 'good', limited: 'used up for now', rejected: 'rejected', unknown: 'not used yet' } as const;
+const stateWords = { ok: 'good', limited: 'used up for now', rejected: 'rejected', unknown: 'not known yet' } as const;
 
 export const Tab = ({ agent }: { agent: AgentDetail }) => {
   const mayEdit = useMayEdit();
