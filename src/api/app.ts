@@ -17,6 +17,7 @@ import { watchLoopLag } from '../kernel/loop-lag.ts';
 import { createAuthenticator } from './auth.ts';
 import { errorHandler, pathOf, presentRefusal } from './errors.ts';
 import { gate, isApiPath } from './gate.ts';
+import { methodsAt } from './methods-at.ts';
 import { openApiOf, recordRoutes } from './openapi.ts';
 import { type ApiDeps, type AppDeps, formType } from './route.ts';
 import { docsPage } from './routes/docs.ts';
@@ -53,7 +54,14 @@ export const buildApp = async (given: AppDeps): Promise<FastifyInstance> => {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(errorHandler(deps.kernel.log));
-  app.setNotFoundHandler((request, reply) => presentRefusal(reply, nothingAt(request)));
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request.url);
+    const methods = methodsAt(known, path);
+    if (methods.length === 0 || !isApiPath(path)) return presentRefusal(reply, nothingAt(request));
+    reply.header('allow', methods.join(', '));
+    const words = `${path.slice(0, 200)} knows no ${request.method}; it takes ${methods.join(', ')}.`;
+    return presentRefusal(reply, refuse('method_not_allowed', words));
+  });
 
   app.removeAllContentTypeParsers();
   const parseJson = app.getDefaultJsonParser('error', 'error');

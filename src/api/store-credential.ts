@@ -49,22 +49,20 @@ export const doubtOf = (kind: CredentialKind, token: string): string | null => {
   return `Stored, but it does not begin like one of kind ${kind} from its vendor (${begins[1]}…). Keys of a gateway may look so; if it was a slip, replace it.`;
 };
 
-const no = (problem: string): Refusal =>
-  refuse('invalid', `token: ${problem}.`, { details: [{ field: 'token', problem }] });
-
-const secretProblem = (kind: CredentialKind, token: string | null): Refusal | null => {
+/** After the name of the field it came in. */
+const secretProblem = (kind: CredentialKind, token: string | null): string | null => {
   if (kind === 'host_login')
-    return token === null ? null : no('a host_login has none: it is the login of the host’s own user');
-  if (token === null || token === '') return no('is missing');
+    return token === null ? null : 'a host_login has none: it is the login of the host’s own user';
+  if (token === null || token === '') return 'is missing';
   const other = looksLike(token);
-  if (other !== null && other !== kind) return no(`looks like ${other}, not like ${kind}: give it that kind`);
-  if (kind === 'env') return Object.keys(parseEnvLines(token)).length > 0 ? null : no('needs lines of NAME=value');
+  if (other !== null && other !== kind) return `looks like ${other}, not like ${kind}: give it that kind`;
+  if (kind === 'env') return Object.keys(parseEnvLines(token)).length > 0 ? null : 'needs lines of NAME=value';
   if (kind === 'codex_login')
     return readCodexLogin(token) === null
-      ? no('is not the auth.json of a ChatGPT login (after `codex login`, the whole file ~/.codex/auth.json)')
+      ? 'is not the auth.json of a ChatGPT login (after `codex login`, the whole file ~/.codex/auth.json)'
       : null;
   // One line that goes into a header: anything else is a paste gone wrong.
-  return /^[\x21-\x7e]+$/.test(token) ? null : no('holds spaces or other characters that no key has');
+  return /^[\x21-\x7e]+$/.test(token) ? null : 'holds spaces or other characters that no key has';
 };
 
 /** The same secret twice would be two credentials with one limit: it would be walked as two. */
@@ -79,13 +77,15 @@ const twin = async (deps: ApiDeps, kind: CredentialKind, token: string, id: stri
 export const storeCredential = async (
   deps: ApiDeps,
   principal: Principal,
-  spec: Spec & { agent_id?: string },
+  /** `field`: what the secret is called by whoever sent it. */
+  spec: Spec & { agent_id?: string; field?: string },
   known: CredentialRow | null = null,
 ): Promise<CredentialRow | Refusal> => {
   const token = spec.token == null ? null : spec.kind === 'env' ? spec.token : spec.token.trim();
   const keeps = known !== null && spec.token === undefined;
   const problem = keeps ? null : secretProblem(spec.kind, token);
-  if (problem !== null) return problem;
+  const field = spec.field ?? 'token';
+  if (problem !== null) return refuse('invalid', `${field}: ${problem}.`, { details: [{ field, problem }] });
   const now = deps.kernel.clock.now();
   const id = known?.id ?? deps.kernel.ids.next(now);
   const same = token === null ? null : await twin(deps, spec.kind, token, id);

@@ -164,6 +164,11 @@ it('a password before the first sign-in says where the first one is set', async 
   expect([early.code, early.err]).toEqual([4, expect.stringContaining('Open the page')]);
 });
 
+it('costs come in one form: a spreadsheet or JSON', async () => {
+  const both = await drover(['costs', '--csv', '--json']);
+  expect([both.code, both.out, both.err]).toEqual([2, '', expect.stringContaining('one of them')]);
+});
+
 it.each([
   ['costs', '--from'],
   ['costs', '--to'],

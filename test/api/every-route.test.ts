@@ -39,7 +39,11 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.end());
 
-const at = (path: string, name = 'nope'): string => path.replace('{name}', name).replaceAll(/\{\w+\}/g, 'nope');
+const at = (path: string, name = 'nope'): string =>
+  path
+    .replace('{name}', name)
+    .replace('api-keys/{provider}', 'api-keys/openai')
+    .replaceAll(/\{\w+\}/g, 'nope');
 const fieldsOf = ({ op }: Route): string[] =>
   Object.keys(op.requestBody?.content['application/json'].schema.properties ?? {});
 const withBody = () => routes.filter((r) => r.op.requestBody !== undefined && !takesForm(r));
@@ -173,7 +177,10 @@ describe('every route, asked wrongly', () => {
           const answer = await ask(r, at(r.path, 'writer'), JSON.stringify({ [field]: value }));
           const where = `${r.method} ${r.path} ${field}=${label(value)}`;
           expect([where, fault(answer)]).toEqual([where, null]);
-          if (answer.status === 422 && !/[a-z_]/.test(answer.body.error.message)) unnamed.push(where);
+          const { message } = answer.body?.error ?? {};
+          // A value that happens to be right leaves what else is missing, which is named instead.
+          const named = [...fieldsOf(r), 'line 1'].some((name) => message?.includes(name));
+          if (answer.status === 422 && !named) unnamed.push(`${where}: ${message}`);
         }
       const unknown = await ask(
         r,
@@ -201,6 +208,17 @@ describe('every route, asked wrongly', () => {
             expect([where, 'twice', fault(twice)]).toEqual([where, 'twice', null]);
           }
         }
+  });
+
+  it('by a method it has not: 405 that names those it has', async () => {
+    for (const path of new Set(routes.map((r) => r.path).filter((p) => p.startsWith('/api/')))) {
+      const has = routes.filter((r) => r.path === path).map((r) => r.method);
+      const answer = await fleet.api('PATCH', at(path));
+      expect([path, answer.status, answer.body.error.code]).toEqual([path, 405, 'method_not_allowed']);
+      for (const method of has) expect([path, answer.headers.allow]).toEqual([path, expect.stringContaining(method)]);
+    }
+    expect((await fleet.app.inject({ method: 'PATCH', url: '/api/agents' })).statusCode).toBe(401);
+    expect((await fleet.api('PATCH', '/api/nothing')).status).toBe(404);
   });
 
   it('with names and ids that mean nothing: 404, and never a failure', async () => {

@@ -85,7 +85,7 @@ export const settingRoutes: RouteModule = (deps) => async (app) => {
     async (request) => {
       const { provider } = request.params;
       const known = (await deps.store.read('credentials', {})).find((c) => c.name === provider);
-      const spec = { name: provider, kind: providers[provider], token: request.body.api_key };
+      const spec = { name: provider, kind: providers[provider], token: request.body.api_key, field: 'api_key' };
       orRefuse(await storeCredential(deps, who(request), spec, known ?? null));
       return apiKeys();
     },

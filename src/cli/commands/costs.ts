@@ -32,6 +32,7 @@ export const costs = async (context: Context, options: Asked): Promise<ExitName>
     from: options.from === undefined ? null : sinceOf(options.from, context.now(), '--from'),
     to: options.to === undefined ? null : sinceOf(options.to, context.now(), '--to'),
   };
+  if (options.csv && context.json) throw usage('--csv and --json are two forms of the same: one of them.');
   if (options.csv) {
     terminal.out(await api.costsCsv(query));
     return 'ok';
