@@ -1,6 +1,5 @@
 /** What an attempt may log in with. The secret is sealed at rest and opened only to lend it for one spawn. */
 import { z } from 'zod';
-import type { AdapterName } from './agent.ts';
 
 export const credentialKinds = [
   'claude_oauth',
@@ -56,15 +55,6 @@ export interface Headroom {
 
 /** Logins that stand for a plan of a person: used with the vendor's own CLI and for its owner's agents only (R41). */
 export const planKinds: readonly CredentialKind[] = ['claude_oauth', 'codex_login'];
-
-/** What can be assigned to an agent of an adapter; an `env` goes to any process that Drover starts itself. */
-export const assignableKinds: Record<AdapterName, readonly CredentialKind[]> = {
-  claude: ['claude_oauth', 'anthropic_api_key', 'host_login', 'env'],
-  codex: ['codex_login', 'openai_api_key', 'host_login', 'env'],
-  gemini: ['gemini_api_key', 'host_login', 'env'],
-  command: ['env'],
-  http: [],
-};
 
 /** Rows of the settings table that lending obeys; written by routes that check them. */
 export const lendingSettings = { autoSwitch: 'auto_switch', spill: 'credential_spill' } as const;

@@ -73,8 +73,8 @@ describe.skipIf(noChromium)(title, () => {
         .first()
         .getByRole('heading', { name: /Release 2\.4\.1 from main/ })
         .waitFor();
-      await needs.getByText('nightly-audit: Killed by the kernel: out of memory').waitFor();
-      await needs.getByText('plan of cleo: The login was rejected').waitFor();
+      await needs.getByRole('heading', { name: /nightly-audit: Killed by the kernel: out of memory/ }).waitFor();
+      await needs.getByRole('heading', { name: /plan of cleo: The login was rejected/ }).waitFor();
       const { cost } = (await fleet.api('GET', '/api/morning')).body;
       expect(cost.total_usd).toBeGreaterThan(1);
       const amount = `$${cost.total_usd.toFixed(2)}`;

@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import { visibleAgent } from '../../admission/visible.ts';
 import type { AgentRow } from '../../contract/agent.ts';
-import { assignableKinds, type CredentialRow } from '../../contract/credential.ts';
+import { assignableKinds } from '../../contract/assignable-kinds.ts';
+import type { CredentialRow } from '../../contract/credential.ts';
 import { type Refusal, refuse } from '../../contract/errors.ts';
 import { audit } from '../../record/audit.ts';
 import { commit } from '../../record/commit.ts';

@@ -1,6 +1,6 @@
 /** What it logs in with: one that is assigned to it, or whatever its pool lends; and how each of those stands. Never a secret. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { assignableKinds } from '../../../src/contract/credential.ts';
+import { assignableKinds } from '../../../src/contract/assignable-kinds.ts';
 import { inWords, write } from '../api.ts';
 import { keys } from '../live/keys.ts';
 import { Field, problemOf } from '../parts/field.tsx';
