@@ -122,7 +122,7 @@ describe('health', () => {
     expect([ready.statusCode, ready.json().error.code]).toEqual([503, 'not_ready']);
     const list = await own.api('GET', '/api/agents');
     expect([list.status, list.body.error.retryable]).toEqual([503, true]);
-    await own.app.close();
+    await own.end();
   });
 
   it('says the version to those who are signed in, and the invariants to people', async () => {
