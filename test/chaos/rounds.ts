@@ -107,7 +107,7 @@ const round = async (
   await new Promise((r) => setTimeout(r, below(700)));
   for (const part of targets)
     if (
-      (await kill(drover, part, journal, shot)) === 0 &&
+      (await kill(drover, part, journal, shot, targets.length === 1)) === 0 &&
       (part === 'runner' || part === 'holder') &&
       targets.length === 1
     )
@@ -156,15 +156,23 @@ const accepted = async (drover: Installation, t: { key: string; agent: string; m
     (id) => id !== '',
   );
 
-const kill = async (drover: Installation, part: Part, journal: string, shot: Set<number>): Promise<number> => {
+const pause = (ms: number) => new Promise((r) => setTimeout(r, ms));
+
+const kill = async (
+  drover: Installation,
+  part: Part,
+  journal: string,
+  shot: Set<number>,
+  patient: boolean,
+): Promise<number> => {
   if (part === 'server') {
     await drover.killServer();
     return 1;
   }
-  const pids =
-    part === 'agents'
-      ? [...readJournal(journal).values()].flatMap((r) => r.pids.filter(lives))
-      : drover.pids(`/${part}.js`);
+  const own = () => drover.pids(`/${part}.js`);
+  // A holder that was shot in the round before comes back with the first order, a runner after its back-off.
+  if (part !== 'agents' && patient) for (let tries = 0; tries < 400 && own().length === 0; tries++) await pause(25);
+  const pids = part === 'agents' ? [...readJournal(journal).values()].flatMap((r) => r.pids.filter(lives)) : own();
   for (const pid of pids)
     try {
       process.kill(pid, 'SIGKILL');

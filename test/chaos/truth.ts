@@ -7,8 +7,11 @@ export interface Ended {
   id: string;
   status: string;
   cause: string;
+  verdict: unknown;
   attempts: { number: number; exit_code: number | null; signal: string | null }[];
 }
+
+const lost = ['unknown', 'runner_lost'];
 
 /** Null = it is true; else what is wrong with it. */
 export const untrue = (e: Ended, ran: Ran | null, round: { shot: Set<number>; targets: Part[] }): string | null => {
@@ -20,9 +23,9 @@ export const untrue = (e: Ended, ran: Ran | null, round: { shot: Set<number>; ta
   if (starts > 1) return `it was started ${starts} times`;
   if (starts === 0) {
     // Begun but never seen to run: nobody may call it anything but lost.
-    return e.status === 'failed' && round.targets.length > 0 && !['success'].includes(e.cause)
+    return e.status === 'failed' && round.targets.length > 0 && lost.includes(e.cause)
       ? null
-      : `it never ran and is ${e.status} ${e.cause}`;
+      : `it never ran and is ${e.status} ${e.cause}: ${JSON.stringify(e.verdict)}`;
   }
   if (e.status === 'success')
     return ran!.code === 0 && last?.exit_code === 0 ? null : `success, but it was about to exit with ${ran!.code}`;
@@ -34,5 +37,5 @@ export const untrue = (e: Ended, ran: Ran | null, round: { shot: Set<number>; ta
   if (last?.signal === 'SIGKILL')
     return killed && e.cause === 'killed_unknown' ? null : `killed by nobody (${e.cause})`;
   if (!unseen) return `its ending was lost, and the holder lived (${e.cause})`;
-  return ['unknown', 'runner_lost'].includes(e.cause) ? null : `nobody saw it end, and it is called ${e.cause}`;
+  return lost.includes(e.cause) ? null : `nobody saw it end, and it is called ${e.cause}`;
 };
