@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,6 +19,28 @@ beforeEach(() => {
   ({ temp, home, repo } = bench);
 });
 afterEach(() => bench.end());
+
+it(verifies('R31')('is made also while others add worktrees to the same repository'), async () => {
+  makeRepo(repo, { a: '1\n' });
+  // Three at a time, as a person, another installation, or the git of a killed runner would.
+  const others = [1, 2, 3].map((n) =>
+    spawn(
+      'sh',
+      [
+        '-c',
+        `i=0; while :; do i=$((i+1)); git worktree add --force --detach --no-checkout -q "$0/$i" HEAD; git worktree remove --force "$0/$i"; done`,
+        join(temp, `by-${n}`),
+      ],
+      { cwd: repo, stdio: 'ignore' },
+    ),
+  );
+  try {
+    for (let n = 0; n < 12; n++) expect((await bench.made(bench.ask({}, `beside-${n}`))).mode).toBe('worktree');
+  } finally {
+    for (const other of others) other.kill('SIGKILL');
+    await Promise.all(others.map((o) => o.exitCode ?? o.signalCode ?? once(o, 'exit')));
+  }
+});
 
 describe('the mode', () => {
   it(verifies('R31')('is worktree in a git repository with a cap over 1, else shared'), async () => {

@@ -37,6 +37,21 @@ export const findWorktree = async (root: string, repository: Repository): Promis
   return { root, git_dir: gitDir, base: readFileSync(join(gitDir, baseFile), 'utf8').trim() };
 };
 
+/**
+ * Ours are added one after another, those of a person, of another installation or of a git that a killed runner left behind are
+ * not: an adding that meets their half-made record dies of it (2 of 120 with four at once, and 10 of 6,000 executions in chaos).
+ */
+const addTries = 5;
+
+const again = async <T>(tries: number, run: () => Promise<T>): Promise<T> => {
+  for (let left = tries; ; left--)
+    try {
+      return await run();
+    } catch (error) {
+      if (left <= 1 || (error instanceof GitFailed && error.missing)) throw error;
+    }
+};
+
 export const makeWorktree = async (
   home: string,
   root: string,
@@ -55,7 +70,7 @@ export const makeWorktree = async (
     // Force: the path may still be registered although it was deleted. Without the checkout, which may take long and is safe
     // beside others; the adding itself reads the half-made records of others and dies of them (seen with six at once).
     const add = ['worktree', 'add', '--force', '--detach', '--no-checkout', '--quiet', root, commit];
-    await inTurn(repository.common_dir, () => git(add, run));
+    await inTurn(repository.common_dir, () => again(addTries, () => git(add, run)));
     await git(['reset', '--hard', '--quiet'], { ...run, cwd: root });
     gitDir = await gitDirOf(root, repository);
     if (gitDir === null) throw new GitFailed(['worktree'], `${root} did not become a worktree`, false);
