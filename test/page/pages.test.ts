@@ -275,7 +275,7 @@ describe.skipIf(noChromium)(title, () => {
 
     await visit(addresses['an answered one']!);
     await page.getByRole('link', { name: 'To the chat' }).click();
-    await page.getByText('What is new?').waitFor();
+    await page.getByRole('region', { name: 'Conversation', exact: true }).getByText('What is new?').waitFor();
     await page.getByLabel('To alpha').fill('And then?');
     await page.keyboard.press('Control+Enter');
     const turn = page.getByRole('listitem').filter({ hasText: 'And then?' });
