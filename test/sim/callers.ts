@@ -33,9 +33,9 @@ export interface Callers {
   calls: Call[];
   /** Executions that somebody asked to stop. */
   cancels: Set<string>;
-  submit(agent: string, how: { wait: boolean; chat: boolean; batch: boolean; budgetS: number | null }): void;
+  submit(agent: string, how: { wait: boolean; chat: boolean; batch: boolean; session: string | null }): void;
   cancel(id: string): void;
-  call(proc: Proc, agents: string[], how: { many: boolean; boundMs: number | null }): void;
+  call(proc: Proc, agents: string[], how: { many: boolean; boundMs: number | null; session: string | null }): void;
   giveUp(proc: Proc): void;
 }
 
@@ -65,13 +65,14 @@ export const createCallers = (net: Net, onAnswer: (call: Call) => void): Callers
     asked: [],
     calls: [],
     cancels: new Set(),
-    submit(agent, { wait, chat, batch }) {
+    submit(agent, { wait, chat, batch, session }) {
       const key = `key-${++n}`;
       const a: Asked = { key, agent, told: new Set(), refused: null, answered: false };
       callers.asked.push(a);
       const request: ExecutionRequest = aRequest({
         agent_name: agent,
         kind: chat ? 'chat' : 'task',
+        session_id: session,
         class: batch ? 'batch' : 'interactive',
         durable: !wait,
         idempotency_key: key,
@@ -102,7 +103,7 @@ export const createCallers = (net: Net, onAnswer: (call: Call) => void): Callers
         (server) => cancel(server.deps, id, 'person', null),
       );
     },
-    call(proc, agents, { many, boundMs }) {
+    call(proc, agents, { many, boundMs, session }) {
       const call: Call = { id: `call-${++n}`, proc, heard: null };
       callers.calls.push(call);
       proc.blocked = true;
@@ -133,7 +134,11 @@ export const createCallers = (net: Net, onAnswer: (call: Call) => void): Callers
             )
           : give(
               server.deps,
-              { request: { ...callRequest, agent_name: agents[0]!, idempotency_key: key }, principal, bodyHash: key },
+              {
+                request: { ...callRequest, agent_name: agents[0]!, idempotency_key: key, session_id: session },
+                principal,
+                bodyHash: key,
+              },
               wait(signal),
             );
       void insist(call.id, 'call', lives, async (server, signal) => {

@@ -4,6 +4,7 @@
  * processes is the truth that the rows are held against.
  */
 
+import { factsOf as toldFacts } from '../../bench/night/facts.ts';
 import { emptyFacts, type Facts } from '../../src/contract/facts.ts';
 import type { BeginAnswer, ClaimedWork, RunnerRoom } from '../../src/contract/runner-protocol.ts';
 import type { Stop } from '../../src/contract/stop-reasons.ts';
@@ -12,7 +13,11 @@ import { finish } from '../../src/flow/finish.ts';
 import type { Net } from './net.ts';
 import type { Time } from './time.ts';
 
-export type Exit = 'good' | 'bad' | 'killed' | 'unreachable';
+/** The last three only by a CLI that speaks with a provider. */
+export type Exit = 'good' | 'bad' | 'killed' | 'unreachable' | 'overloaded' | 'limit' | 'rejected';
+
+/** A used-up plan is good again after this. */
+const resetMs = 300_000;
 
 export interface Proc {
   claim: ClaimedWork;
@@ -30,6 +35,8 @@ export interface Proc {
   blocked: boolean;
   /** It went on without its answer: then it may be over the cap, rightly. */
   gaveUp: boolean;
+  /** Steady ms at which the newest renewal that was granted had been asked for. */
+  renewedAt: number | null;
   /** Its last call was refused; a cancelled one is told so before its stop arrives. */
   refused: boolean;
 }
@@ -64,6 +71,8 @@ const room: RunnerRoom = {
   disk_available: 2 ** 44,
 };
 
+const told: ReadonlySet<Exit> = new Set(['good', 'overloaded', 'limit', 'rejected']);
+
 interface Runner {
   alive: boolean;
   polling: boolean;
@@ -93,6 +102,23 @@ export const createHost = (name: string, net: Net, time: Time, onSpawn: (proc: P
 
   const factsOf = (p: Proc): Facts => {
     const how = p.held ? (p.exit?.how ?? null) : null;
+    if (how !== null && p.claim.agent.adapter === 'claude' && told.has(how))
+      return {
+        ...toldFacts(
+          { how: how as 'good', cost: 1, ranMs: 1, resetAt: resetMs },
+          {
+            session: `of-${p.claim.execution_id}`,
+            spawned_at: p.started_at,
+            ended_at: p.exit!.at,
+            night_start: p.exit!.at,
+            timeout_s: p.claim.timeout_s,
+            by_key: true,
+          },
+        ),
+        host: name,
+        stop: p.stop,
+        pid: p.pid,
+      };
     const base = { ...emptyFacts('command'), host: name, isolation: 'none' as const, timeout_s: p.claim.timeout_s };
     if (how === 'unreachable')
       return {
@@ -170,6 +196,7 @@ export const createHost = (name: string, net: Net, time: Time, onSpawn: (proc: P
       stop: null,
       blocked: false,
       gaveUp: false,
+      renewedAt: null,
       refused: false,
     };
     host.procs.push(proc);
@@ -293,6 +320,7 @@ export const createHost = (name: string, net: Net, time: Time, onSpawn: (proc: P
       });
       if (attempts.length === 0) return;
       r.renewing = true;
+      const asked = time.steady();
       void net
         .send(from(), 'renew', (server) => renew(server.deps, name, { attempts, room }))
         .then(
@@ -300,6 +328,8 @@ export const createHost = (name: string, net: Net, time: Time, onSpawn: (proc: P
             r.renewing = false;
             if (!r.alive) return;
             for (const a of results) {
+              const proc = procOf(a.attempt);
+              if (proc && a.state !== 'lost') proc.renewedAt = asked;
               if (a.state === 'stop') stop(a.attempt, a.reason);
               if (a.state === 'lost') stop(a.attempt, 'shutdown');
             }

@@ -6,7 +6,8 @@
 import type { ExecutionStatus } from '../../src/contract/execution.ts';
 import { limits } from '../../src/contract/limits.ts';
 import { isTerminal } from '../../src/contract/status.ts';
-import type { Proc } from './host.ts';
+import type { Exit, Proc } from './host.ts';
+import { createSharedLooker } from './look-shared.ts';
 import { graceS } from './server.ts';
 import type { World } from './world.ts';
 
@@ -52,6 +53,9 @@ export interface Looker {
   attempts(): Attempt[];
 }
 
+/** The endings of a history that pass by themselves, or with another login. */
+const passes: ReadonlySet<Exit> = new Set(['unreachable', 'overloaded', 'limit', 'rejected']);
+
 export const createLooker = (w: () => World): Looker => {
   const endings = new Map<string, string>();
   const rows = () =>
@@ -72,8 +76,10 @@ export const createLooker = (w: () => World): Looker => {
     return p.refused && row?.cancel_requested_at !== null;
   };
 
+  const workingOf = (all: Row[]) => procs().filter((p) => p.alive && !p.blocked && !writtenOff(p, all));
+
   const capsHold = (all: Row[]) => {
-    const working = procs().filter((p) => p.alive && !p.blocked && !writtenOff(p, all));
+    const working = workingOf(all);
     const over = working.filter((p) => p.gaveUp).length;
     const { agents, fleet } = w().caps;
     must(working.length <= fleet + over, `${working.length} processes work, the fleet's cap is ${fleet}`);
@@ -173,6 +179,7 @@ export const createLooker = (w: () => World): Looker => {
   };
   let lastPass = 0;
   let before = 0;
+  const shared = createSharedLooker(w, must);
 
   return {
     rows,
@@ -184,9 +191,8 @@ export const createLooker = (w: () => World): Looker => {
       for (const p of others) {
         must(!p.alive, `${id} has two processes`);
         const known = attempts().find((a) => a.id === p.claim.attempt);
-        // The one ending of a history that passes by itself.
-        const passing = p.held && p.exit?.how === 'unreachable';
-        const again = passing && known?.decision?.includes('"retry"') === true;
+        const passing = p.held && p.exit !== null && passes.has(p.exit.how);
+        const again = passing && /"kind":"(retry|park|switch)"/.test(known?.decision ?? '');
         must(again, `${id} was started again after a process whose ending is not tried again`);
       }
       must(!endings.has(id), `${id} has ended as ${endings.get(id)} and is started`);
@@ -208,6 +214,7 @@ export const createLooker = (w: () => World): Looker => {
       patient(all, made);
       told(all);
       inTime(all, made);
+      shared.look(workingOf(all));
       must(w().errors.length === 0, `said as an error: ${w().errors.join('; ')}`);
       must(w().disk.odd.length === 0, `could not be healed: ${w().disk.odd.join('; ')}`);
     },

@@ -80,7 +80,7 @@ const drain = async (w: World, looker: Looker, look: () => void): Promise<void> 
     await act({ do: 'start runner', host });
   }
   await act({ do: 'pause', on: false });
-  for (const agent of [0, 1, 2]) await act({ do: 'stop agent', agent, on: false });
+  await act({ do: 'pause provider', on: false });
   for (let round = 0; round < mostRounds; round++) {
     for (let n = 0; n < 200 && w.net.moving() > 0; n++) await act({ do: 'deliver', which: 0, times: 5 });
     for (const host of [0, 1]) {
@@ -92,8 +92,12 @@ const drain = async (w: World, looker: Looker, look: () => void): Promise<void> 
       const owed = w.hosts.flatMap((h) => [...h.spool.values()].filter((s) => s.delivered === null));
       if (owed.length === 0 && w.callers.asked.every((a) => a.answered)) return;
     }
+    // Bad weather lasts a while longer, so that probes meet it.
+    if (round === 8) await act({ do: 'weather', bad: false });
     await act({ do: 'exit', who: 0, how: 'good' });
-    await act({ do: 'pass', ms: 4_000 });
+    await asAPerson(w);
+    // Nobody is held for as long as a reset or a probe is away: nothing else happens meanwhile.
+    await act({ do: 'pass', ms: w.badWeather ? 15_000 : round < 100 ? 4_000 : 30_000 });
   }
   const left = looker.rows().filter((r) => !isTerminal(r.status));
   const waits = left.map((r) => `${r.id} of ${r.agent_name} is ${r.status}`);
@@ -106,6 +110,14 @@ const drain = async (w: World, looker: Looker, look: () => void): Promise<void> 
       .map((a) => a.key)
       .join(', ')}`,
   );
+};
+
+/** What waits for a person by design: an agent that was stopped, by whom it may be, and a login that needs a new secret. */
+const asAPerson = async (w: World): Promise<void> => {
+  for (const { name } of w.disk.rows<{ name: string }>("select name from agents where desired_state = 'stopped'"))
+    await w.act({ do: 'stop agent', agent: name.charCodeAt(0) - 97, on: false });
+  for (const { id } of w.disk.rows<{ id: string }>("select id from credentials where state = 'rejected'"))
+    await w.act({ do: 'new secret', which: Number(id.slice(-1)) });
 };
 
 const atTheEnd = async (w: World, looker: Looker): Promise<void> => {

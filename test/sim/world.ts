@@ -8,7 +8,8 @@ import { anAgent } from '../support/rows.ts';
 import { type Callers, createCallers } from './callers.ts';
 import { chanceOf } from './chance.ts';
 import type { Disk } from './disk.ts';
-import { createHost, type Host, type Proc } from './host.ts';
+import { createHost, type Exit, type Host, type Proc } from './host.ts';
+import { putLogin } from './logins.ts';
 import { createNet, type Net } from './net.ts';
 import { type Server, startServer } from './server.ts';
 import type { History, Step } from './steps.ts';
@@ -26,6 +27,8 @@ export interface World {
   seen: EventRow[];
   resets: number;
   errors: string[];
+  /** The provider is overloaded. */
+  badWeather: boolean;
   /** Highest caps so far: lowering one kills nothing. */
   caps: { agents: Map<string, number>; fleet: number };
   startServer(): Promise<void>;
@@ -76,6 +79,7 @@ export const createWorld = async (
     seen: [],
     resets: 0,
     errors,
+    badWeather: false,
     caps: { agents: new Map(history.caps.map((cap, i) => [names[i]!, cap])), fleet: history.fleet },
     settled,
     async startServer() {
@@ -129,7 +133,7 @@ export const createWorld = async (
     const host = 'host' in s ? hosts[s.host]! : null;
     switch (s.do) {
       case 'submit':
-        callers.submit(names[s.agent]!, { ...s, budgetS: null });
+        callers.submit(names[s.agent]!, { ...s, session: sessionOf(names[s.agent]!, s.session) });
         break;
       case 'cancel': {
         const id = at(disk.rows<{ id: string }>('select id from executions order by id'), s.who)?.id;
@@ -145,7 +149,7 @@ export const createWorld = async (
           callers.call(
             proc,
             s.agents.map((a) => names[a]!),
-            s,
+            { ...s, session: sessionOf(names[s.agents[0]!]!, s.session) },
           );
         break;
       }
@@ -162,7 +166,7 @@ export const createWorld = async (
           live().filter((p) => !p.blocked || s.how === 'killed'),
           s.who,
         );
-        if (proc) host_(proc).exit(proc, s.how);
+        if (proc) host_(proc).exit(proc, endingOf(proc, s.how));
         break;
       }
       case 'deliver':
@@ -229,6 +233,45 @@ export const createWorld = async (
       case 'jump':
         time.jump(s.ms);
         break;
+      case 'jump and renew':
+        time.jump(s.ms);
+        host!.renew();
+        // There and back, before anything else happens.
+        for (let i = 0; i < 2; i++) {
+          await settled();
+          net.deliver(net.moving() - 1);
+        }
+        break;
+      case 'round': {
+        const deliverAll = async () => {
+          for (let n = 0; n < 40 && net.moving() > 0; n++) {
+            net.deliver(0);
+            await settled();
+          }
+        };
+        await deliverAll();
+        for (const h of hosts) {
+          h.poll();
+          h.renew();
+        }
+        await deliverAll();
+        break;
+      }
+      case 'weather':
+        world.badWeather = s.bad;
+        break;
+      case 'pause provider':
+        await change(({ deps }) =>
+          commit(deps, 'pause_provider', { provider: 'anthropic', paused: s.on, by: 'person' }),
+        );
+        break;
+      case 'new secret':
+        await change((now) => {
+          const { logins } = history;
+          if (s.which >= logins.length) return Promise.resolve();
+          return putLogin(now.deps, s.which, logins[s.which]!, `secret-${time.steady()}`);
+        });
+        break;
       case 'agent cap': {
         const name = names[s.agent]!;
         if (
@@ -263,15 +306,37 @@ export const createWorld = async (
     }
     await settled();
   };
+  const sessionOf = (agent: string, n: number | null): string | null =>
+    n === null
+      ? null
+      : (at(
+          disk.rows<{ id: string }>(
+            `select s.id from sessions s join agents a on a.id = s.agent_id where a.name = '${agent}' order by s.id`,
+          ),
+          n,
+        )?.id ?? null);
+  /** A plain command speaks with no provider; a CLI has the weather there is. */
+  const endingOf = (proc: Proc, how: Exit): Exit => {
+    const speaks = proc.claim.agent.adapter === 'claude';
+    if (!speaks) return how === 'overloaded' || how === 'limit' || how === 'rejected' ? 'bad' : how;
+    return how === 'good' && world.badWeather ? 'overloaded' : how;
+  };
   const host_ = (proc: Proc) => hosts.find((h) => h.name === proc.host)!;
 
   await world.startServer();
   for (const [i, cap] of history.caps.entries())
     await change(({ deps }) =>
       commit(deps, 'create_agent', {
-        agent: anAgent({ id: agentId(i), name: names[i]!, max_parallel_tasks: cap }),
+        agent: anAgent({
+          id: agentId(i),
+          name: names[i]!,
+          max_parallel_tasks: cap,
+          adapter: history.clis[i] ? 'claude' : 'command',
+        }),
       }),
     );
+  for (const [i, most] of history.logins.entries())
+    await change(({ deps }) => putLogin(deps, i, most, 'the first secret'));
   for (const h of hosts) h.startRunner();
   await settled();
   return world;
