@@ -157,6 +157,9 @@ export const historyOf = (seed: number): History => {
       { length: theme === 'provider' ? 1 + c.below(3) : c.below(3) },
       () => [1, 1, 2, null][c.below(4)]!,
     ),
-    steps: Array.from({ length: 20 + c.below(60) }, () => stepOf(c, themes[theme])),
+    // A round is worth many steps: the themes come as far with fewer.
+    steps: Array.from({ length: theme === 'any' ? 20 + c.below(60) : 15 + c.below(35) }, () =>
+      stepOf(c, themes[theme]),
+    ),
   };
 };
