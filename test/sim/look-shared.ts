@@ -22,7 +22,7 @@ interface OpenIncident {
   state: string;
 }
 
-export interface SharedLooker {
+interface SharedLooker {
   /** `working`: processes that really work; `over`: of them, those that rightly may be over a cap. */
   look(working: readonly Proc[]): void;
 }
