@@ -38,6 +38,16 @@ const command = (ending: Partial<Facts>, stderr: string[] = []): Facts => ({
 const stop = (reason: StopReason) => ({ reason, at: 1, detail: null });
 const judge = (facts: Facts, options?: DiagnoseOptions) => diagnose(facts, options);
 
+describe('a runner that has no holder, or was restarted before the start', () => {
+  it.each(['runner_restarted', 'not_ready'])(
+    verifies('R35', 'R24')('%s: is lost, and the work is done again'),
+    (code) => {
+      const verdict = judge(command({ spawned_at: null, prepare_error: { code, message: 'nothing ran' } }));
+      expect(verdict).toMatchObject({ cause: 'runner_lost', retryable: true, switch_credential: false });
+    },
+  );
+});
+
 describe('drill 16: every way to end is typed, and none touches a credential', () => {
   const endings: [string, Partial<Facts>, string, string | null][] = [
     ['SIGKILL', { signal: 'SIGKILL' }, 'killed_unknown', 'SIGKILL'],

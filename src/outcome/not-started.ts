@@ -116,7 +116,8 @@ const spawnErrorOf = (code: string, path: string): SpawnError => ({
 /** Refused, or failed, before a process existed. The codes are our own; an errno is a fault of the runner's host. */
 const prepareFinding = ({ code, message }: { code: string; message: string }): Finding => {
   const why = `before the start: ${message}`;
-  if (code === 'runner_restarted') return start('runner_lost', why);
+  // The runner went, or its holder was not to be had: nothing is wrong with the agent, and nothing ran.
+  if (code === 'runner_restarted' || code === 'not_ready') return start('runner_lost', why);
   if (code === 'login_unopened') return start('auth_missing', why);
   if (code === 'workdir_missing' || code === 'workspace_missing') return start('workdir_missing', why);
   if (/^(ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(code)) return start('host_resource_exhausted', why);

@@ -57,6 +57,9 @@ interface HolderEvents {
 /** deploy/systemd/drover-holder.service says so in its command line. Without it the next runner would start one in the server's unit. */
 const isKept = (holder: number): boolean => (readText(`/proc/${holder}/cmdline`) ?? '').split('\0').at(-2) === 'kept';
 
+/** One that is killed while it starts, or as soon as it stands, is not a host on which none starts (seen in chaos). */
+const startTries = 3;
+
 export const createHolderClient = (
   kernel: Kernel,
   home: string,
@@ -100,11 +103,13 @@ export const createHolderClient = (
     // A cgroup of our own is worth a scope only where the plain way finds none.
     const plain = findCgroupPlace(readText('/proc/self/cgroup') ?? '') !== null || userSystemd() === null;
     const ask = { home, socket, entry };
-    if (!plain && !(await startHolder({ ...ask, inScope: true }, kernel)))
-      await startHolder({ ...ask, inScope: false }, kernel);
-    else if (plain) await startHolder({ ...ask, inScope: false }, kernel);
-    const started = await find();
-    if (started) return started;
+    for (let tries = 0; tries < startTries; tries++) {
+      if (!plain && !(await startHolder({ ...ask, inScope: true }, kernel)))
+        await startHolder({ ...ask, inScope: false }, kernel);
+      else if (plain) await startHolder({ ...ask, inScope: false }, kernel);
+      const started = await find();
+      if (started) return started;
+    }
     throw new Fault('not_ready', `The holder does not start. See ${home}/run/holder.log.`);
   };
   // Two orders at once start one holder.
