@@ -39,7 +39,7 @@ export const findWorktree = async (root: string, repository: Repository): Promis
 
 /**
  * Ours are added one after another, those of a person, of another installation or of a git that a killed runner left behind are
- * not: an adding that meets their half-made record dies of it (2 of 120 with four at once, and 10 of 6,000 executions in chaos).
+ * not: an adding that meets their half-made record dies of it (2 of 120 with four at once).
  */
 const addTries = 5;
 
