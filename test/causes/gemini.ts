@@ -50,17 +50,6 @@ export const geminiEndings: Ending[] = [
     ask: (g) => gemini(g, 'hello', { env: { NODE_OPTIONS: '--max-old-space-size=24' } }),
   },
   {
-    cause: 'heap_oom',
-    how: 'gemini: V8 gets no address space',
-    ask: (g) => wrapped(g, { LIMITS: '-v 300000' }),
-    verdict: { mechanism: 'SIGTRAP' },
-  },
-  {
-    cause: 'host_resource_exhausted',
-    how: 'gemini: no more files may be opened',
-    ask: (g) => wrapped(g, { LIMITS: '-n 24' }),
-  },
-  {
     cause: 'self_killed',
     how: 'gemini: its own command kills whatever has a word in its arguments',
     ask: (g) =>

@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LentCredential } from '../../src/contract/credential.ts';
 import type { ClaimedWork } from '../../src/contract/runner-protocol.ts';
 import { diagnose } from '../../src/outcome/diagnose.ts';
+import { treeOf } from '../../src/runner/launchers/tree.ts';
 import { type GoogleRequest, startGoogleApi } from '../model-api/google.ts';
 import type { Scripted } from '../model-api/scripted.ts';
 import type { claimedWork } from '../support/claimed-work.ts';
+import { lives } from '../support/held.ts';
 import { type RunnerBench, runnerBench, until } from '../support/runner-bench.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -289,11 +291,13 @@ describe('a stop', () => {
     );
     bench.server.give(claim);
     await until(() => expect(existsSync(join(bench.workspace, 'running'))).toBe(true));
+    const tree = treeOf(claim.attempt, null).map((p) => p.pid);
+    expect(tree.length).toBeGreaterThan(1);
     process.kill(await leaderOf(claim), 'SIGTERM');
     const facts = await bench.facts(claim);
     expect(diagnose(facts)).toMatchObject({ cause: 'no_result' });
     expect(facts.stream.open_tool).toMatchObject({ name: 'run_shell_command' });
-    expect(facts.stragglers).toBeGreaterThan(0);
+    expect(tree.filter(lives)).toEqual([]);
   });
 });
 

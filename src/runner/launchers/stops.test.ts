@@ -40,7 +40,11 @@ describe('a stop', () => {
     await until(() => expect(said()).toEqual(['ready', 'INT', 'TERM']));
     await hand.advance(4_999);
     expect(lives(held.proof.pid)).toBe(true);
-    await hand.advance(1);
+    // This step begins when the holder has answered, which may be after the program was seen to have the signal.
+    await until(async () => {
+      await hand.advance(1_000);
+      expect(lives(held.proof.pid)).toBe(false);
+    });
     expect(await held.exited).toMatchObject({ exit_code: null, signal: 'SIGKILL' });
   });
 
