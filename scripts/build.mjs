@@ -41,16 +41,6 @@ await bundle.write({
   comments: false,
 });
 await bundle.close();
-// One file of CommonJS: a CLI waits for the bridge before its first turn, and Node starts it in 37 ms instead of 58.
-const bridge = await rolldown({
-  cwd: root,
-  input: 'src/mcp/bridge.ts',
-  platform: 'node',
-  external: [/^node:/],
-  logLevel: 'warn',
-});
-await bridge.write({ file: join(out, 'mcp-bridge.cjs'), format: 'cjs', sourcemap: true, comments: false });
-await bridge.close();
 // One character above U+00FF makes V8 keep a whole file in two bytes a character: 2 MB more for the server alone.
 for (const name of readdirSync(out).filter((n) => /\.c?js$/.test(n))) {
   const file = join(out, name);

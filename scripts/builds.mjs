@@ -1,5 +1,5 @@
 // Builds stand side by side, `dist/server-ID`, and the link dist/server names the one that is started next. A server that runs
-// starts its next runner, holder and bridge from the directory it came from: that one stays whole, whatever is built meanwhile.
+// starts its next runner and holder from the directory it came from: that one stays whole, whatever is built meanwhile.
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -135,7 +135,7 @@ const allowed: Record<string, [places: number, why: string]> = {
   'src/cli/show/ending.ts': [1, 'our own advice is not said twice'],
   'src/cli/show/transcript.ts': [1, 'shows an event by its type'],
   'src/credentials/lend.ts': [1, 'a line NAME=VALUE'],
-  'src/mcp/bridge.ts': [1, 'the type of an answer, from its header'],
+  'src/runner/calls/relay.ts': [1, 'the type of an answer, from its header'],
   'src/api/routes/runner.ts': [1, 'splits bytes into lines'],
   'src/kernel/lines.ts': [1, 'splits bytes into lines'],
   'src/runner/transcript.ts': [1, 'is a line JSON?'],

@@ -30,8 +30,8 @@ export const layers: Record<string, readonly string[]> = {
     'schedule',
     'mcp',
   ],
-  // Asks the routes through what the HTTP edge hands it; knows no route and no Fastify. `kernel`: for the bridge.
-  mcp: ['contract', 'kernel', 'store', 'admission', 'flow'],
+  // Asks the routes through what the HTTP edge hands it; knows no route and no Fastify.
+  mcp: ['contract', 'store', 'admission', 'flow'],
   client: ['contract'],
   // `demo`: its scenes.
   cli: ['contract', 'kernel', 'outcome', 'client', 'demo', 'config.ts'],
@@ -68,13 +68,6 @@ export const homes = {
   setTimeout: ['kernel/clock.ts', 'client/pause.ts', 'cli/doctor/', 'demo/', 'web/'],
   setInterval: ['holder/', 'web/'],
   // Each place that may send something over the network.
-  fetch: [
-    'mcp/bridge.ts',
-    'operator/post-notification.ts',
-    'credentials/try-key.ts',
-    'client/',
-    'cli/connection.ts',
-    'runner/',
-  ],
+  fetch: ['operator/post-notification.ts', 'credentials/try-key.ts', 'client/', 'cli/connection.ts', 'runner/'],
   'Math.random': [],
 } as const;

@@ -13,6 +13,8 @@ export const runnerProtocol = 1;
 export const runnerProtocolHeader = 'x-drover-runner-protocol';
 /** The attempt's token where the body is NDJSON and has no place for it (events). */
 export const attemptTokenHeader = 'x-drover-attempt-token';
+/** Names one MCP tool call of an execution over all its deliveries: a line that breaks is drawn again and joins the wait. */
+export const callIdHeader = 'x-drover-call-id';
 /** Exit code of a runner that made way for another one on its DROVER_HOME: whoever started it must not start it again. */
 export const runnerRetiredExit = 75;
 

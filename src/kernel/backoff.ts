@@ -1,6 +1,6 @@
 /** Retry distance: doubles from `baseMs` to `maxMs`, spread by a hash of the id: different for each row, the same on replay. */
 
-/** FNV-1a, its bits mixed once more. It only spreads: to load `node:crypto` for it would be a tenth of the start of the bridge (4 ms). */
+/** FNV-1a, its bits mixed once more: it only spreads. */
 const spreadOf = (text: string): number => {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);

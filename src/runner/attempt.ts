@@ -9,6 +9,7 @@
  */
 import { processAdapters } from './adapters/all.ts';
 import { callEnv } from './adapters/call-line.ts';
+import { openCallLines } from './calls/call-lines.ts';
 import { conclude, type Measured, notMeasured } from './conclude.ts';
 import { askToBegin } from './gate.ts';
 import { holdProcess } from './hold.ts';
@@ -75,9 +76,14 @@ export const followProcess = async (run: Run, held: Held): Promise<AttemptEnd> =
       parts.kernel.log.warn('a state was not written', { attempt: claim.attempt, error }),
     );
     reading = await openReading(run, holding);
+    const calls = await openCallLines(run);
     const exit = await holding.exited();
     const measured = holding.close();
-    if (exit !== null) return await toFacts(run, exit, reading, measured);
+    if (exit !== null) {
+      await calls.over();
+      return await toFacts(run, exit, reading, measured);
+    }
+    await calls.close();
     await reading.close();
     return { kind: 'left' };
   } catch (error) {

@@ -18,6 +18,8 @@ export interface Ask {
 
 export interface HttpClient {
   ask(url: string | URL, what: Ask): Promise<{ status: number; text: string }>;
+  /** The answer as it comes: read to its end or destroyed; it throws when the line breaks. */
+  open(url: string | URL, what: Ask): Promise<http.IncomingMessage>;
   /** Cuts what is under way. */
   close(): void;
 }
@@ -31,50 +33,50 @@ export const httpClient = (o: { connectMs: number; connections?: number }): Http
   const options = { keepAlive: true, ...(o.connections !== undefined && { maxSockets: o.connections }) };
   const plain = new http.Agent(options);
   const secure = new https.Agent(options);
+  const open: HttpClient['open'] = (to, what) =>
+    new Promise((resolve, reject) => {
+      const url = new URL(to);
+      const tls = url.protocol === 'https:';
+      const { method, signal, body } = what;
+      const headers = body === null ? what.headers : { ...what.headers, 'content-length': Buffer.byteLength(body) };
+      let connected = false;
+      const request = (tls ? https : http).request(
+        url,
+        { method, headers, signal, agent: tls ? secure : plain, timeout: o.connectMs },
+        resolve,
+      );
+      request.on('socket', (socket) => {
+        const begin = () => {
+          connected = true;
+          socket.setTimeout(what.answerMs);
+        };
+        if (socket.connecting) socket.once(tls ? 'secureConnect' : 'connect', begin);
+        else begin();
+      });
+      request.on('timeout', () =>
+        request.destroy(
+          connected
+            ? failure('EANSWER', `no answer for ${what.answerMs / 1000} s`)
+            : failure('ETIMEDOUT', `no connection within ${o.connectMs / 1000} s`),
+        ),
+      );
+      request.on('error', reject);
+      request.end(body ?? undefined);
+    });
   return {
-    ask: (to, what) =>
-      new Promise((resolve, reject) => {
-        const url = new URL(to);
-        const tls = url.protocol === 'https:';
-        const { method, signal, body } = what;
-        const headers = body === null ? what.headers : { ...what.headers, 'content-length': Buffer.byteLength(body) };
-        let connected = false;
-        const request = (tls ? https : http).request(
-          url,
-          { method, headers, signal, agent: tls ? secure : plain, timeout: o.connectMs },
-          (answer) => {
-            const parts: Buffer[] = [];
-            let bytes = 0;
-            answer.on('data', (part: Buffer) => {
-              bytes += part.length;
-              if (bytes <= longestAnswer) return void parts.push(part);
-              parts.length = 0;
-              request.destroy(failure('EANSWERSIZE', `the answer is longer than ${longestAnswer / 1024 / 1024} MB`));
-            });
-            answer.on('error', reject);
-            answer.on('end', () =>
-              resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }),
-            );
-          },
-        );
-        request.on('socket', (socket) => {
-          const begin = () => {
-            connected = true;
-            socket.setTimeout(what.answerMs);
-          };
-          if (socket.connecting) socket.once(tls ? 'secureConnect' : 'connect', begin);
-          else begin();
-        });
-        request.on('timeout', () =>
-          request.destroy(
-            connected
-              ? failure('EANSWER', `no answer for ${what.answerMs / 1000} s`)
-              : failure('ETIMEDOUT', `no connection within ${o.connectMs / 1000} s`),
-          ),
-        );
-        request.on('error', reject);
-        request.end(body ?? undefined);
-      }),
+    open,
+    async ask(to, what) {
+      const answer = await open(to, what);
+      const parts: Buffer[] = [];
+      let bytes = 0;
+      for await (const part of answer as AsyncIterable<Buffer>) {
+        bytes += part.length;
+        if (bytes > longestAnswer)
+          throw failure('EANSWERSIZE', `the answer is longer than ${longestAnswer / 1024 / 1024} MB`);
+        parts.push(part);
+      }
+      return { status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') };
+    },
     close() {
       plain.destroy();
       secure.destroy();

@@ -11,7 +11,6 @@ import { createReader } from '../evidence/create.ts';
 import { runnerSocket } from '../kernel/home-sockets.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { AdapterHost } from './adapters/adapter.ts';
-import { bridgeEntry } from './adapters/call-line.ts';
 import { afterResultMs } from './background.ts';
 import { createBallast } from './ballast.ts';
 import { startClaims } from './claims.ts';
@@ -206,7 +205,7 @@ const adapterHost = (
   env: user === null ? o.env : { ...o.env, HOME: user.home, USER: user.name, LOGNAME: user.name },
   claudeBin: o.claudeBin,
   packaged: o.packaged,
-  callServer: { url: o.serverUrl, node: process.execPath, bridge: bridgeEntry() },
+  serverUrl: o.serverUrl,
   get isolation() {
     return isolation();
   },

@@ -5,7 +5,6 @@
  */
 import { join } from 'node:path';
 import { cliOf } from './adapters/all.ts';
-import { redrawLine } from './adapters/call-line.ts';
 import { concludeEnded, followProcess } from './attempt.ts';
 import { startDelivery } from './deliver.ts';
 import { openJournal } from './journal.ts';
@@ -67,12 +66,7 @@ const goOn = async (run: Run): Promise<AttemptEnd> => {
   if (claim.agent.adapter === 'http') return goOnWithService(run);
   const dir = parts.spool.dirOf(claim.attempt);
   const found = await parts.launcher.reattach(claim.attempt, dir);
-  if ('proof' in found) {
-    await redrawLine(claim, parts.adapterHost).catch((error) =>
-      parts.kernel.log.warn('an agent was not told where the server is', { attempt: claim.attempt, error }),
-    );
-    return followProcess(run, found);
-  }
+  if ('proof' in found) return followProcess(run, found);
   if ('ended' in found) return concludeEnded(run, found.ended);
   if (state.phase === 'spawned' || !found.never_started) return concludeEnded(run, null);
   // Between the go and the spawn: proven never started. Its cgroup may have been made already.

@@ -3,6 +3,7 @@
  * to fail, told apart because they ask for different things: unreachable (try again, keep the agents running) and refused
  * (the server has decided; trying again changes nothing).
  */
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Facts } from '../contract/facts.ts';
 import {
@@ -10,6 +11,7 @@ import {
   BeginAnswer,
   ClaimAnswer,
   type ClaimRequest,
+  callIdHeader,
   EventsAnswer,
   FactsAnswer,
   GoodbyeAnswer,
@@ -48,6 +50,8 @@ export interface ServerClient {
   facts(attempt: string, token: string, facts: Facts, signal: AbortSignal): Promise<FactsAnswer>;
   /** The login file of the attempt's credential, as its CLI has left it. */
   login(attempt: string, token: string, login: string, signal: AbortSignal): Promise<LoginAnswer>;
+  /** A message of an agent to the MCP server, in its execution's name; the answer as it comes, after as long as a call takes. */
+  mcp(bearer: string, callId: string | null, message: string, signal: AbortSignal): Promise<IncomingMessage>;
   close(): Promise<void>;
 }
 
@@ -64,6 +68,8 @@ const passing = (status: number) => status >= 500 || [401, 403, 408, 425, 426, 4
 
 export const connectServer = (url: string, token: () => string): ServerClient => {
   const client = httpClient({ connectMs, connections: 16 });
+  // Calls wait for hours: they take no connection from the above.
+  const calls = httpClient({ connectMs });
   const send = async <T>(
     path: string,
     schema: z.ZodType<T>,
@@ -126,6 +132,22 @@ export const connectServer = (url: string, token: () => string): ServerClient =>
     login: (attempt, token, login, signal) =>
       json(`/attempts/${attempt}/login`, LoginAnswer, { token, login } satisfies LoginRequest, signal),
     facts: (attempt, token, facts, signal) => json(`/attempts/${attempt}/facts`, FactsAnswer, { token, facts }, signal),
-    close: async () => client.close(),
+    mcp: (bearer, callId, body, signal) =>
+      calls.open(new URL('/mcp', url), {
+        method: 'POST',
+        signal,
+        body,
+        answerMs: 0,
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${bearer}`,
+          ...(callId !== null && { [callIdHeader]: callId }),
+        },
+      }),
+    close: async () => {
+      client.close();
+      calls.close();
+    },
   };
 };

@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import { emptyStream, type Facts } from '../contract/facts.ts';
 import type { ClaimedWork } from '../contract/runner-protocol.ts';
 import { tidy } from './adapters/all.ts';
-import { dropLine } from './adapters/call-line.ts';
 import { runAttempt } from './attempt.ts';
 import { type Control, createControl } from './control.ts';
 import { giveBackLogin } from './login.ts';
@@ -75,7 +74,6 @@ export const createWork = (parts: RunnerParts, roster: Roster, onSpawn: () => vo
       kernel.log.warn('a delivery was not noted; the facts will be sent once more', { attempt: claim.attempt, error });
     });
     await tidyUp(claim);
-    await dropLine(claim, parts.adapterHost.home);
     await parts.ballast.lay();
     await spool.sweep();
   };

@@ -1,14 +1,20 @@
-/** The MCP server as its clients meet it: the official SDK's own client over HTTP, and the stdio bridge before it. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The MCP server as its clients meet it: the official SDK's own client over HTTP, and the line of an agent's CLI by its runner. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { executionBearer } from '../../src/contract/principal.ts';
 import type { ClaimedWork } from '../../src/contract/runner-protocol.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { AdapterHost, McpServer } from '../../src/runner/adapters/adapter.ts';
+import { openCallLines } from '../../src/runner/calls/call-lines.ts';
+import { callPipe, callsDir } from '../../src/runner/calls/call-pipe.ts';
+import type { Run } from '../../src/runner/run.ts';
+import { connectServer } from '../../src/runner/server-client.ts';
 import { type Fleet, openFleet } from '../support/fleet.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -21,7 +27,7 @@ beforeEach(async () => {
   url = await fleet.app.listen({ port: 0, host: '127.0.0.1' });
 });
 afterEach(async () => {
-  for (const o of open.splice(0)) await o.close();
+  for (const o of open.splice(0).reverse()) await o.close();
   await fleet.end();
 });
 
@@ -225,31 +231,58 @@ describe('a caller that is an execution', () => {
   });
 });
 
-describe('the bridge', () => {
-  const bridge = (work: ClaimedWork) => {
-    const dir = mkdtempSync(join(tmpdir(), 'drover-bridge-'));
-    const file = join(dir, 'line.json');
-    writeFileSync(file, JSON.stringify({ url, token: bearer(work) }));
-    const child: ChildProcess = spawn(process.execPath, ['--no-warnings', resolve('src/mcp/bridge.ts'), file], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    // biome-ignore lint/suspicious/noExplicitAny: JSON-RPC messages of every kind
-    const said: any[] = [];
-    createInterface({ input: child.stdout! }).on('line', (text) => said.push(JSON.parse(text)));
-    const ended = new Promise<number | null>((done) => child.once('exit', done));
+describe("an agent's own line, by files that its CLI's shell and its runner share", () => {
+  const kernel = () => ({ ...fleet.deps.kernel, clock: systemClock() });
+  const line = async (work: ClaimedWork) => {
+    const home = mkdtempSync(join(tmpdir(), 'drover-calls-'));
+    const adapterHost = { home, serverUrl: url, ownedByAgent() {} } as unknown as AdapterHost;
+    const server = connectServer(url, () => '');
+    const run = { claim: work, parts: { kernel: kernel(), server, adapterHost } } as unknown as Run;
+    const order = (await callPipe(work, adapterHost))!;
+    let runner = await openCallLines(run);
     open.push({
       close: async () => {
-        child.kill('SIGKILL');
-        await ended;
-        rmSync(dir, { recursive: true, force: true });
+        await runner.close();
+        await server.close();
+        rmSync(home, { recursive: true, force: true });
       },
     });
     return {
-      file,
+      dir: callsDir(home, work),
+      order,
+      runnerStops: () => runner.close(),
+      runnerStarts: async () => {
+        runner = await openCallLines(run);
+      },
+      client: () => startClient(order),
+    };
+  };
+  const startClient = ({ command, args }: McpServer) => {
+    const child: ChildProcess = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    // biome-ignore lint/suspicious/noExplicitAny: JSON-RPC messages of every kind
+    const said: any[] = [];
+    createInterface({ input: child.stdout! }).on('line', (text) => {
+      try {
+        said.push(JSON.parse(text));
+      } catch {
+        said.push(text);
+      }
+    });
+    const ended = new Promise<number | null>((done) => child.once('exit', done));
+    open.push({
+      close: async () => {
+        child.kill('SIGTERM');
+        await ended;
+      },
+    });
+    return {
+      pid: child.pid!,
+      said,
       ended,
-      argv: () => readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'),
       say: (message: object) => child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
+      write: (text: string) => child.stdin!.write(text),
       hangUp: () => child.stdin!.end(),
+      signal: (name: NodeJS.Signals) => child.kill(name),
       answer: (id: number) =>
         fleet.until(
           async () => said.find((m) => m.id === id),
@@ -257,69 +290,142 @@ describe('the bridge', () => {
         ),
     };
   };
+  const begin = async () => {
+    const parent = await root();
+    const l = await line(parent);
+    return { parent, l, c: l.client() };
+  };
   const chat = (id: number, message = 'x') => ({
     id,
     method: 'tools/call',
     params: { name: 'chat_with_agent', arguments: { agent_name: 'b', message } },
   });
-
-  it(verifies('R21', 'R45')('speaks MCP for its execution, and its token is no argument'), async () => {
-    const parent = await root();
-    const b = bridge(parent);
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } };
-    b.say({ id: 1, method: 'initialize', params });
-    expect((await b.answer(1)).result.serverInfo.name).toBe('drover');
-    expect(b.argv()).not.toContain(parent.token);
-    b.say({ method: 'notifications/initialized' });
-    b.say(chat(2));
-    await fleet.runner.finish(await next(), { stream: { response: 'yes' } });
-    expect(value((await b.answer(2)).result)).toMatchObject({ response: 'yes' });
-    b.hangUp();
-    expect(await b.ended).toBe(0);
+  const initialize = (id: number) => ({
+    id,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
   });
 
+  it(
+    verifies('R21', 'R45')('speaks MCP for its execution, and its token stands in no argument and no file'),
+    async () => {
+      const { parent, l, c } = await begin();
+      c.say(initialize(1));
+      expect((await c.answer(1)).result.serverInfo.name).toBe('drover');
+      c.say({ method: 'notifications/initialized' });
+      c.say(chat(2));
+      await fleet.runner.finish(await next(), { stream: { response: 'yes' } });
+      expect(value((await c.answer(2)).result)).toMatchObject({ response: 'yes' });
+      expect(JSON.stringify(l.order)).not.toContain(parent.token);
+      for (const name of readdirSync(l.dir))
+        expect(readFileSync(join(l.dir, name), 'utf8')).not.toContain(parent.token);
+      c.hangUp();
+      expect(await c.ended).toBe(0);
+    },
+  );
+
   it(verifies('R21')('a line that breaks is drawn again and joins the wait: one call, one child'), async () => {
-    const parent = await root();
-    const b = bridge(parent);
-    b.say(chat(1));
+    const { parent, c } = await begin();
+    c.say(chat(1));
     await becomes(parent.execution_id, 'waiting');
     const child = await next();
-    // Every connection is cut, as by a server that is killed; then it stands on another port.
+    // Every connection is cut, as by a server that is killed.
     fleet.app.server.closeAllConnections();
     await fleet.until(
       async () => (await fleet.deps.store.read('chain', { execution_id: parent.execution_id, limit: 9 }))!,
-      (c) => c.waits.length === 1 && c.executions.length === 2,
+      (chained) => chained.waits.length === 1 && chained.executions.length === 2,
     );
     expect((await fleet.row(parent.execution_id)).status).toBe('waiting');
     await fleet.runner.finish(child, { stream: { response: 'whole' } });
-    expect(value((await b.answer(1)).result)).toMatchObject({ response: 'whole', execution_id: child.execution_id });
+    expect(value((await c.answer(1)).result)).toMatchObject({ response: 'whole', execution_id: child.execution_id });
     expect((await fleet.api('GET', `/api/executions/${parent.execution_id}/chain`)).body.children).toHaveLength(1);
   });
 
-  it(verifies('R21')('a cancel of the CLI gives the call up; so does its end'), async () => {
-    const parent = await root();
-    const b = bridge(parent);
-    b.say(chat(1));
+  it(verifies('R21')('the next runner asks again what has no answer, and nothing twice'), async () => {
+    const { parent, l, c } = await begin();
+    c.say(initialize(1));
+    await c.answer(1);
+    c.say(chat(2));
     await becomes(parent.execution_id, 'waiting');
-    const one = await next();
-    b.say({ method: 'notifications/cancelled', params: { requestId: 1 } });
-    await becomes(parent.execution_id, 'running');
-    expect((await fleet.row(one.execution_id)).phase).toBe('stopping');
-    await fleet.runner.finish(one, { signal: 'SIGTERM', exit_code: null });
-    b.say(chat(2));
-    await becomes(parent.execution_id, 'waiting');
-    b.hangUp();
-    expect(await b.ended).toBe(0);
-    await becomes(parent.execution_id, 'running');
+    const child = await next();
+    await l.runnerStops();
+    // It was killed while it wrote.
+    appendFileSync(join(l.dir, `${c.pid}.out`), '{"jsonrpc":"2.0","meth');
+    // Said while there is no runner: kept for the next.
+    c.say({ id: 3, method: 'tools/list' });
+    await fleet.until(
+      async () => readFileSync(join(l.dir, `${c.pid}.in`), 'utf8'),
+      (text) => text.includes('tools/list'),
+    );
+    await l.runnerStarts();
+    await c.answer(3);
+    await fleet.runner.finish(child, { stream: { response: 'after' } });
+    expect(value((await c.answer(2)).result)).toMatchObject({ response: 'after', execution_id: child.execution_id });
+    expect(c.said.map((m) => m.id)).toEqual([1, undefined, 3, 2]);
+    expect((await fleet.api('GET', `/api/executions/${parent.execution_id}/chain`)).body.children).toHaveLength(1);
   });
 
-  it('a stale token is an error of the call, and the bridge lives on', async () => {
-    const parent = await root();
-    const b = bridge(parent);
+  it(
+    verifies('R21')('a cancel of the CLI gives the call up, also one that came between two runners; so does its end'),
+    async () => {
+      const { parent, l, c } = await begin();
+      const givenUp = async (id: number, giveUp: () => Promise<void>) => {
+        c.say(chat(id));
+        await becomes(parent.execution_id, 'waiting');
+        const child = await next();
+        await giveUp();
+        await becomes(parent.execution_id, 'running');
+        expect((await fleet.row(child.execution_id)).phase).toBe('stopping');
+        await fleet.runner.finish(child, { signal: 'SIGTERM', exit_code: null });
+      };
+      await givenUp(1, async () => void c.say({ method: 'notifications/cancelled', params: { requestId: 1 } }));
+      await givenUp(2, async () => {
+        await l.runnerStops();
+        c.say({ method: 'notifications/cancelled', params: { requestId: 2 } });
+        await fleet.until(
+          async () => readFileSync(join(l.dir, `${c.pid}.in`), 'utf8'),
+          (text) => text.includes('"requestId":2'),
+        );
+        await l.runnerStarts();
+      });
+      await givenUp(3, async () => {
+        c.signal('SIGINT');
+        expect(await c.ended).toBe(0);
+      });
+      expect(c.said).toEqual([]);
+    },
+  );
+
+  it('two clients of one run number their calls alike and get their own answers', async () => {
+    const { l, c } = await begin();
+    const other = l.client();
+    c.say(initialize(0));
+    other.say({ id: 0, method: 'tools/list' });
+    expect((await c.answer(0)).result.serverInfo).toBeDefined();
+    expect((await other.answer(0)).result.tools.length).toBeGreaterThan(3);
+    expect([c.said.length, other.said.length]).toEqual([1, 1]);
+  });
+
+  it('a stale token is an error of the call, and so is a line that is not JSON; the line stays', async () => {
+    const { parent, c } = await begin();
     await fleet.runner.finish(parent);
-    b.say(chat(1));
-    expect((await b.answer(1)).error.message).toContain('401');
-    b.say({ id: 2, method: 'tools/list' });
-    expect((await b.answer(2)).error.code).toBe(-32001);
+    c.say(chat(1));
+    expect((await c.answer(1)).error.message).toContain('401');
+    c.write('nonsense\n');
+    c.say({ id: 2, method: 'tools/list' });
+    expect((await c.answer(2)).error.code).toBe(-32001);
+    expect(c.said.map((m) => m.error.code)).toEqual([-32001, -32700, -32001]);
+  });
+
+  it(verifies('R45')('what an agent puts in the place of a file is left alone: a link, a pipe'), async () => {
+    const { l, c } = await begin();
+    const secret = join(l.dir, '..', 'secret');
+    writeFileSync(secret, 'of another\n');
+    symlinkSync(secret, join(l.dir, '1.in'));
+    symlinkSync(secret, join(l.dir, '1.out'));
+    execFileSync('mkfifo', [join(l.dir, '2.in'), join(l.dir, '2.out')]);
+    c.say(initialize(7));
+    await c.answer(7);
+    expect(readFileSync(secret, 'utf8')).toBe('of another\n');
   });
 });

@@ -88,7 +88,7 @@ describe('calls between CLIs of different makers', () => {
   );
 
   it.each(['codex', 'gemini'])(
-    verifies('D13', 'R20', 'R25')('%s is cancelled while it waits: both end, cancelled, and no bridge is left'),
+    verifies('D13', 'R20', 'R25')('%s is cancelled while it waits: both end, cancelled, and no line is left'),
     async (caller) => {
       const id = await fleet.running(caller, through([caller, 'claude'], 'Go. [[mode:hang]]'));
       const [, child] = await fleet.drover.until(
@@ -100,7 +100,7 @@ describe('calls between CLIs of different makers', () => {
       await fleet.drover.api('POST', `/api/executions/${id}/terminate`, {});
       expect(await fleet.drover.ended(id)).toMatchObject({ cause: 'cancelled' });
       expect(await fleet.drover.ended(child.id)).toMatchObject({ cause: 'cancelled' });
-      expect(fleet.drover.pids('mcp-bridge')).toEqual([]);
+      expect(fleet.drover.pids('drover-calls')).toEqual([]);
     },
   );
 

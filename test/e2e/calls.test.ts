@@ -1,5 +1,5 @@
-/** Agents that call agents, with the real Claude Code CLI: its own MCP client, the stdio bridge, and every cap at 1. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** Agents that call agents, with the real Claude Code CLI: its own MCP client, the line by its runner, and every cap at 1. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ModelApi, startModelApi } from '../model-api/server.ts';
@@ -151,7 +151,7 @@ describe('calls that are disturbed', () => {
     await drover.api('POST', `/api/executions/${id}/terminate`, {});
     expect(await drover.ended(id)).toMatchObject({ status: 'cancelled' });
     expect(await drover.ended(executions[1].id)).toMatchObject({ status: 'cancelled' });
-    expect(drover.pids('mcp-bridge')).toEqual([]);
+    expect(drover.pids('drover-calls')).toEqual([]);
   });
 
   it(verifies('R2', 'R21')('the server is killed and started again in mid-call: the call is answered'), async () => {
@@ -164,6 +164,31 @@ describe('calls that are disturbed', () => {
     expect(e.response).toContain('after the restart');
     expect((await chain(id)).executions.map((x: { id: string }) => x.id)).toEqual([id, executions[1].id]);
   });
+
+  it(verifies('R2', 'R21')('the runner is killed in mid-call: the next one answers it'), async () => {
+    const id = await start('a', call('b', 'Slowly. [[mode:slow text="by the next runner" pieces=20 ms=200]]'));
+    const [, { executions }] = await waiting(id);
+    const [runner] = drover.pids('/runner.js');
+    process.kill(runner!, 'SIGKILL');
+    const e = await drover.ended(id);
+    expect(e, JSON.stringify(e)).toMatchObject({ status: 'success', attempt: 1, attention: [] });
+    expect(e.response).toContain('by the next runner');
+    expect((await chain(id)).executions.map((x: { id: string }) => x.id)).toEqual([id, executions[1].id]);
+  });
+
+  it(
+    verifies('R21', 'R31')('the CLI is killed in mid-call: its own shells are not called work it left behind'),
+    async () => {
+      const id = await start('a', call('b', 'Go. [[mode:hang]]'));
+      const [, { executions }] = await waiting(id);
+      const ofCaller = (pid: number) =>
+        readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`DROVER_EXECUTION_ID=${id}`);
+      process.kill(drover.pids('stream-json').find(ofCaller)!, 'SIGKILL');
+      expect(await drover.ended(id)).toMatchObject({ status: 'failed', cause: 'killed_unknown', attention: [] });
+      expect(await drover.ended(executions[1].id)).toMatchObject({ status: 'cancelled' });
+      expect(drover.pids('drover-calls')).toEqual([]);
+    },
+  );
 });
 
 describe('a person is asked', () => {

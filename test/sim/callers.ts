@@ -1,6 +1,6 @@
 /**
  * Who asks for work in a history: people, who send again with the same key until they are answered, and the agents' processes,
- * which wait for what they ask and come back for it after a broken line, as the bridge does.
+ * which wait for what they ask and come back for it after a broken line, as the runner does.
  */
 import { isRefusal, type Refusal } from '../../src/contract/errors.ts';
 import type { ExecutionRequest } from '../../src/contract/execution.ts';

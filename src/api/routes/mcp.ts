@@ -3,14 +3,13 @@
  * with the first request: an installation without MCP clients pays nothing for it.
  */
 import { errors, refuse } from '../../contract/errors.ts';
+import { callIdHeader } from '../../contract/runner-protocol.ts';
 import { giveUp } from '../../flow/call.ts';
 import type { AskRoute } from '../../mcp/tool.ts';
 import { openRequests } from '../open-requests.ts';
 import { Refused, type RouteModule, who } from '../route.ts';
 import { bearerOf } from '../secrets.ts';
 
-/** Set by the stdio bridge: names one tool call over all its deliveries. */
-const callIdHeader = 'x-drover-call-id';
 /** Calls given up before their delivery arrived are remembered, this many. */
 const givenUpMost = 1_000;
 

@@ -4,7 +4,6 @@
  */
 import type { CliKind, Isolation, StreamFacts } from '../../contract/facts.ts';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
-import type { CallServer } from './call-line.ts';
 
 export const packagedClis = ['claude', 'codex', 'gemini'] as const;
 export type PackagedCli = (typeof packagedClis)[number];
@@ -22,9 +21,15 @@ export interface AdapterHost {
   /** A process is held by user or container, so that `bypassPermissions` cannot touch the host. */
   isolation: Isolation;
   /** Where agents call other agents; null: they call nobody. */
-  callServer: CallServer | null;
+  serverUrl: string | null;
   /** Gives what the agent must read or write to the user it runs as; nothing to do when that is ours. */
   ownedByAgent(path: string): void;
+}
+
+/** A program that speaks MCP by stdin and stdout, as every CLI's configuration names one. */
+export interface McpServer {
+  command: string;
+  args: string[];
 }
 
 /** One run, ready to be spawned. Secrets stand in `env` only, never in `argv` (R45). */

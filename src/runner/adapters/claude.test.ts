@@ -20,7 +20,7 @@ const host = (over: Partial<AdapterHost> = {}): AdapterHost => ({
   claudeBin: '/opt/claude',
   packaged: {},
   isolation: 'none',
-  callServer: null,
+  serverUrl: null,
   ownedByAgent: () => {},
   ...over,
 });

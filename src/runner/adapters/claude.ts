@@ -6,8 +6,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
+import { callPipe } from '../calls/call-pipe.ts';
 import type { AdapterHost, ProcessAdapter } from './adapter.ts';
-import { claudeMcpConfig } from './call-line.ts';
 import { claudeConfigDir } from './claude-config.ts';
 import { isWrittenDown } from './claude-session.ts';
 import { childEnvironment } from './environment.ts';
@@ -52,10 +52,22 @@ const claudeArgv = (
 const writePrompt = async (claim: ClaimedWork, host: AdapterHost): Promise<string | null> => {
   const text = instructionsOf(claim);
   if (text === null) return null;
-  const path = join(await makeDir(runDir(host.home, claim), host), 'prompt.md');
+  return writeFor(claim, 'prompt.md', text, host);
+};
+
+const writeFor = async (claim: ClaimedWork, name: string, text: string, host: AdapterHost): Promise<string> => {
+  const path = join(await makeDir(runDir(host.home, claim), host), name);
   await writeFile(path, text, { mode: 0o600 });
   host.ownedByAgent(path);
   return path;
+};
+
+/** `alwaysLoad`, or newer builds hide the tools behind a search tool. */
+const mcpConfig = async (claim: ClaimedWork, host: AdapterHost): Promise<string | null> => {
+  const server = await callPipe(claim, host);
+  if (server === null) return null;
+  const config = { mcpServers: { drover: { type: 'stdio', ...server, alwaysLoad: true } } };
+  return writeFor(claim, 'mcp.json', JSON.stringify(config), host);
 };
 
 const loginEnv = async ({ agent, credential }: ClaimedWork, host: AdapterHost): Promise<Record<string, string>> => {
@@ -82,7 +94,7 @@ export const claudeAdapter: ProcessAdapter = {
       ...(await loginEnv(claim, host)),
     });
     const program = await cliProgram('claude', host.claudeBin, claim, env.PATH, cwd, host);
-    const files = { prompt: await writePrompt(claim, host), mcp: await claudeMcpConfig(claim, host) };
+    const files = { prompt: await writePrompt(claim, host), mcp: await mcpConfig(claim, host) };
     return { argv: claudeArgv(claim, program, files), env, stdin: claim.message };
   },
   async complete(claim, stream, _since, host) {

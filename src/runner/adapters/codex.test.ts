@@ -31,7 +31,7 @@ const host = (over: Partial<AdapterHost> = {}): AdapterHost => ({
   env: { PATH: '/nowhere', HOME: join(home, 'someone') },
   claudeBin: '/opt/claude',
   packaged: { codex: '/pkg/codex' },
-  callServer: null,
+  serverUrl: null,
   isolation: 'none',
   ownedByAgent: () => {},
   ...over,

@@ -4,8 +4,9 @@
  * and `allowed_tools` do not reach it. Instructions count from the first turn of a session.
  */
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
-import type { ProcessAdapter } from './adapter.ts';
-import { bridgeServer, callMostS } from './call-line.ts';
+import { callPipe } from '../calls/call-pipe.ts';
+import type { McpServer, ProcessAdapter } from './adapter.ts';
+import { callMostS } from './call-line.ts';
 import { codexHomeOf, hasOwnHome, layCodexHome, removeProfile, toml, writeProfile } from './codex-home.ts';
 import { findThread, providerOf, runOf } from './codex-thread.ts';
 import { childEnvironment } from './environment.ts';
@@ -39,13 +40,13 @@ const providerFlags = (baseUrl: string | undefined, threadProvider: string | nul
 
 /**
  * Calls to other agents are allowed or refused by the server, in words: without `approve` the CLI cancels each call, since nobody
- * can be asked. The file that holds the token is named here, never the token.
+ * can be asked.
  */
-const mcpFlags = (bridge: { command: string; args: string[] } | null): string[] => {
-  if (bridge === null) return [];
+const mcpFlags = (drover: McpServer | null): string[] => {
+  if (drover === null) return [];
   const server = [
-    `command=${toml(bridge.command)}`,
-    `args=[${bridge.args.map(toml).join(',')}]`,
+    `command=${toml(drover.command)}`,
+    `args=[${drover.args.map(toml).join(',')}]`,
     'enabled=true',
     'default_tools_approval_mode="approve"',
     `tool_timeout_sec=${callMostS}`,
@@ -56,10 +57,10 @@ const mcpFlags = (bridge: { command: string; args: string[] } | null): string[] 
 interface CodexFiles {
   profile: string | null;
   threadProvider: string | null;
-  bridge: { command: string; args: string[] } | null;
+  drover: McpServer | null;
 }
 
-const codexArgv = (claim: ClaimedWork, program: string, { profile, threadProvider, bridge }: CodexFiles): string[] => {
+const codexArgv = (claim: ClaimedWork, program: string, { profile, threadProvider, drover }: CodexFiles): string[] => {
   const { agent, options } = claim;
   const model = options.model ?? agent.model;
   // Any directory may be a workspace; Drover has its own care for it.
@@ -68,7 +69,7 @@ const codexArgv = (claim: ClaimedWork, program: string, { profile, threadProvide
   // Never a key ring of the host: what was lent stands in a file.
   if (hasOwnHome(claim)) argv.push('-c', 'cli_auth_credentials_store="file"');
   argv.push(...providerFlags(agent.env.OPENAI_BASE_URL, threadProvider));
-  argv.push(...mcpFlags(bridge));
+  argv.push(...mcpFlags(drover));
   if (model) argv.push('--model', model);
   if (profile) argv.push('--profile', profile);
   // A session is named by whoever asks: it never becomes a switch.
@@ -87,7 +88,7 @@ export const codexAdapter: ProcessAdapter = {
     const argv = codexArgv(claim, await cliProgram('codex', null, claim, env.PATH, cwd, host), {
       profile: instructions === null ? null : await writeProfile(claim, instructions, host),
       threadProvider: thread === null ? null : await providerOf(thread),
-      bridge: await bridgeServer(claim, host),
+      drover: await callPipe(claim, host),
     });
     return { argv, env, stdin: claim.message };
   },

@@ -6,8 +6,9 @@
 import { mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedWork } from '../../contract/runner-protocol.ts';
-import { type AdapterHost, cannotPrepare, type PrepareError } from './adapter.ts';
-import { bridgeServer, callMostS } from './call-line.ts';
+import { callPipe } from '../calls/call-pipe.ts';
+import { type AdapterHost, cannotPrepare, type McpServer, type PrepareError } from './adapter.ts';
+import { callMostS } from './call-line.ts';
 import { linkTo } from './link-to.ts';
 import { agentDir, instructionsOf, makeDir, runDir } from './places.ts';
 
@@ -16,15 +17,13 @@ type Json = Record<string, unknown>;
 /** Per directory and per run: never the user's. */
 const ownEntries = new Set(['tmp', 'history', 'projects.json']);
 
-type Bridge = { command: string; args: string[] } | null;
-
 /** `trust`: calls to other agents are allowed or refused by the server, in words; nobody could be asked here. */
-const mcpOf = (bridge: Bridge, users: Json): Json => {
-  if (bridge === null) return {};
+const mcpOf = (drover: McpServer | null, users: Json): Json => {
+  if (drover === null) return {};
   const part = (name: string) => (users[name] ?? {}) as Json;
   const { allowed, excluded } = part('mcp') as { allowed?: string[]; excluded?: string[] };
   return {
-    mcpServers: { ...part('mcpServers'), drover: { ...bridge, timeout: callMostS * 1000, trust: true } },
+    mcpServers: { ...part('mcpServers'), drover: { ...drover, timeout: callMostS * 1000, trust: true } },
     mcp: {
       ...part('mcp'),
       ...(allowed ? { allowed: [...allowed, 'drover'] } : {}),
@@ -33,7 +32,7 @@ const mcpOf = (bridge: Bridge, users: Json): Json => {
   };
 };
 
-const settingsOf = (claim: ClaimedWork, users: Json, bridge: Bridge): Json => {
+const settingsOf = (claim: ClaimedWork, users: Json, drover: McpServer | null): Json => {
   const part = (name: string) => (users[name] ?? {}) as Json;
   const turns = claim.options.max_turns;
   return {
@@ -45,7 +44,7 @@ const settingsOf = (claim: ClaimedWork, users: Json, bridge: Bridge): Json => {
     privacy: { ...part('privacy'), usageStatisticsEnabled: false },
     // The operator upgrades the CLI, not a run in the middle of the night.
     general: { ...part('general'), enableAutoUpdate: false, enableAutoUpdateNotification: false },
-    ...mcpOf(bridge, users),
+    ...mcpOf(drover, users),
     ...(turns ? { model: { ...part('model'), maxSessionTurns: turns } } : {}),
   };
 };
@@ -83,14 +82,13 @@ export const layGeminiHome = async (
   const memory = users === null ? null : await readText(join(users, 'GEMINI.md'));
   const instructions = [memory, instructionsOf(claim)].filter((t) => t).join('\n\n');
 
-  // First: it gives the agent's directory away as a whole, and what is given already is not looked into again.
-  const bridge = await bridgeServer(claim, host);
+  const drover = await callPipe(claim, host);
   const sessions = await makeDir(join(agentDir(host.home, claim.agent.id), 'gemini-chats'), host);
   const project = join(dir, 'tmp', 'run');
   await mkdir(project, { recursive: true, mode: 0o700 });
   await writeFile(join(project, '.project_root'), await realpath(cwd), { mode: 0o600 });
   await linkTo(sessions, join(project, 'chats'));
-  await writeFile(join(dir, 'settings.json'), JSON.stringify(settingsOf(claim, settings, bridge)), {
+  await writeFile(join(dir, 'settings.json'), JSON.stringify(settingsOf(claim, settings, drover)), {
     mode: 0o600,
   });
   if (instructions !== '') await writeFile(join(dir, 'GEMINI.md'), instructions, { mode: 0o600 });
@@ -98,6 +96,6 @@ export const layGeminiHome = async (
     for (const entry of await readdir(users).catch(() => []))
       if (!ownEntries.has(entry) && entry !== 'settings.json' && entry !== 'GEMINI.md')
         await symlink(join(users, entry), join(dir, entry));
-  host.ownedByAgent(runDir(host.home, claim));
+  host.ownedByAgent(home);
   return home;
 };

@@ -34,7 +34,7 @@ const host = (over: Partial<AdapterHost> = {}): AdapterHost => ({
   env: { PATH: '/nowhere', HOME: join(home, 'someone') },
   claudeBin: '/opt/claude',
   packaged: { gemini: '/pkg/gemini' },
-  callServer: null,
+  serverUrl: null,
   isolation: 'none',
   ownedByAgent: () => {},
   ...over,
