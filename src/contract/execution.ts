@@ -132,6 +132,6 @@ export interface WaitInfo {
   lanes_ahead: number;
   since: number;
   until: number | null;
-  /** `credentials_exhausted`: what it could be lent and how each stands, or that there is nothing; for people. */
+  /** For people. `credentials_exhausted`: what it could be lent and how each stands, or that there is nothing; `provider_paused`: which. */
   about: string | null;
 }

@@ -1,6 +1,6 @@
 /** The morning report in sentences, for the command line and for chats. Says nothing that the numbers do not. Pure. */
 import { inSentence } from '../contract/causes.ts';
-import { inDollars } from '../contract/dollars.ts';
+import { costUntold, inDollars } from '../contract/dollars.ts';
 import type { MorningReport } from '../contract/morning.ts';
 
 const many = (n: number, one: string, more = `${one}s`): string => `${n} ${n === 1 ? one : more}`;
@@ -35,7 +35,11 @@ export const morningText = (r: Omit<MorningReport, 'text'>): string => {
         )),
     '',
     'What it cost',
-    `  ${inDollars(c.total_usd)}: ${inDollars(c.billed_usd)} billed, ${inDollars(c.notional_usd)} at list price on subscriptions, ${inDollars(c.unknown_usd)} not known which.`,
+    ...(costUntold(c)
+      ? []
+      : [
+          `  ${inDollars(c.total_usd)}: ${inDollars(c.billed_usd)} billed, ${inDollars(c.notional_usd)} at list price on subscriptions, ${inDollars(c.unknown_usd)} not known which.`,
+        ]),
     ...(c.wasted_usd > 0 ? [`  ${inDollars(c.wasted_usd)} of what ended led to nothing.`] : []),
     ...(c.estimated_usd > 0 ? [`  ${inDollars(c.estimated_usd)} is estimated, of runs that were killed.`] : []),
     ...(c.unpriced_runs > 0 ? [`  Of ${many(c.unpriced_runs, 'run')} no cost is known.`] : []),

@@ -52,7 +52,9 @@ describe('lending', () => {
     expect(told(claude(), [used, shut])).toBe('a is used up, b is rejected');
     expect(told(claude({ pool: 'p' }), [used])).toBe('pool p holds nothing that adapter claude can log in with');
     const another = { ...used, pool: 'p', kind: 'claude_oauth', owner_id: 'x' } as const;
-    expect(told(claude({ pool: 'p', owner_id: 'y' }), [another])).toBe('what pool p holds is another owner’s');
+    expect(told(claude({ pool: 'p', owner_id: 'y' }), [another])).toBe(
+      'what pool p holds is another owner’s, and lent to agents of that owner only',
+    );
     const many = [1, 2, 3, 4, 5, 6, 7].map((n) => ({ ...shut, id: `c${n}`, name: `c${n}` }));
     expect(told(claude(), many)).toMatch(/c5 is rejected, and 2 more$/);
   });

@@ -121,7 +121,7 @@ export const loginsTold = (w: World, agent: ClaimAgent): string => {
   const all = tiers.flat();
   if (tiers.length === 0) return `pool ${agent.pool} holds nothing that adapter ${agent.adapter} can log in with`;
   if (all.length === 0)
-    return `what ${agent.pool === null ? 'is stored' : `pool ${agent.pool} holds`} is another owner’s`;
+    return `what ${agent.pool === null ? 'is stored' : `pool ${agent.pool} holds`} is another owner’s, and lent to agents of that owner only`;
   const told = all.slice(0, namesMost).map((c) => `${c.name} is ${stateWords[c.state]}`);
   return [...told, ...(all.length > namesMost ? [`and ${all.length - namesMost} more`] : [])].join(', ');
 };

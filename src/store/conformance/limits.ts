@@ -133,7 +133,11 @@ export const limitsConformance = (open: OpenEngine): void => {
           const told = (await h.read('waits', { execution_ids: [id], limits: h.limits }))[id]!;
           expect(told.reason).toBe(reason);
           expect(told.position).toBe(reason === 'session_busy' ? 2 : 1);
-          expect(told.about).toBe(reason === 'credentials_exhausted' ? 'c1 is used up' : null);
+          const about = { credentials_exhausted: 'c1 is used up', provider_paused: 'anthropic' } as Record<
+            string,
+            string
+          >;
+          expect(told.about).toBe(about[reason] ?? null);
           const { waiting_by_reason } = await h.read('occupancy', { limits: h.limits });
           expect(waiting_by_reason[reason]).toBeGreaterThan(0);
           if (reason !== 'turn') {

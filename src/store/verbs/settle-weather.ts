@@ -50,7 +50,7 @@ export const byWeather = async (
   if (row.cancel_requested_at !== null || args.decision.kind === 'park') return args;
   return {
     ...args,
-    decision: { kind: 'park', until: tx.at.now, why: `${provider} is in trouble (incident ${incident.id})` },
+    decision: { kind: 'park', until: tx.at.now, why: `${provider} is in trouble` },
     // Nobody is needed: it goes on by itself.
     operator_items: [],
     repeated: null,

@@ -85,6 +85,7 @@ const untilOf = (w: World, row: Row, reason: WaitReason): number | null => {
 };
 
 const aboutOf = (w: World, row: Row, reason: WaitReason): string | null => {
+  if (reason === 'provider_paused') return w.gates.get(row.agent_id)?.provider ?? null;
   const agent = w.agents.get(row.agent_id);
   return reason === 'credentials_exhausted' && agent ? loginsTold(w, agent) : null;
 };

@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { assignableKinds } from '../../../src/contract/assignable-kinds.ts';
 import { inWords, write } from '../api.ts';
+import { kindWords } from '../credentials/data.ts';
 import { keys } from '../live/keys.ts';
 import { Field, problemOf } from '../parts/field.tsx';
 import { useMayEdit } from '../parts/me.ts';
@@ -58,7 +59,7 @@ export const Tab = ({ agent }: { agent: AgentDetail }) => {
                     <b>
                       <Plain text={c.name} />
                     </b>{' '}
-                    <span className="muted">{c.kind}</span> {own && <span className="chip">assigned</span>}
+                    <span className="muted">{kindWords[c.kind]}</span> {own && <span className="chip">assigned</span>}
                     {!own && c.pool !== null && c.pool === agent.pool && <span className="chip">in its pool</span>}
                   </span>
                   <span className="figure">

@@ -1,9 +1,10 @@
 /** The last night in numbers: how it went and what it cost. A line for the page Now, figures and the whole report for Costs. */
 import { Link } from '@tanstack/react-router';
+import { costUntold } from '../../../src/contract/dollars.ts';
 import { Section } from '../parts/section.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { Plain } from '../parts/text.tsx';
-import { cost, count, plural } from '../words/times.ts';
+import { cost, count, notKnown, plural } from '../words/times.ts';
 import { useMorning } from './data.ts';
 
 /** In one line, and nothing where nothing ended. */
@@ -13,8 +14,14 @@ export const NightLine = () => {
   const { happened: h, cost: c } = data;
   return (
     <span>
-      The last night cost <b className="text-ink">{cost(c.total_usd)}</b>: {count(h.good)} of {plural(h.ended, 'run')}{' '}
-      ended well, {count(h.failed)} failed.{' '}
+      {costUntold(c) ? (
+        'What the last night cost is not known'
+      ) : (
+        <>
+          The last night cost <b className="text-ink">{cost(c.total_usd)}</b>
+        </>
+      )}
+      : {count(h.good)} of {plural(h.ended, 'run')} ended well, {count(h.failed)} failed.{' '}
       <Link to="/costs" className="link">
         How it went
       </Link>
@@ -33,7 +40,7 @@ export const Night = () => {
             <div>
               <dt>It cost</dt>
               <dd>
-                {cost(data.cost.total_usd)}
+                {costUntold(data.cost) ? notKnown : cost(data.cost.total_usd)}
                 <small>{cost(data.cost.billed_usd)} billed</small>
               </dd>
             </div>

@@ -1,7 +1,7 @@
 /** What the page reads: one hook per list, all under the names of live/keys.ts, so that events move them. */
 import { useQuery } from '@tanstack/react-query';
 import { ApiError } from '../../../src/client/request.ts';
-import type { AgentBody, ExecutionBody, RunnerBody } from '../../../src/client/wire.ts';
+import type { AgentBody, ExecutionBody, IncidentBody, RunnerBody } from '../../../src/client/wire.ts';
 import { api } from '../api.ts';
 import { now } from '../clock.ts';
 import { keys } from '../live/keys.ts';
@@ -45,7 +45,12 @@ const orNone = async <T>(read: () => Promise<T[]>): Promise<T[] | null> => {
 };
 export const useOperatorItems = () =>
   useQuery({ queryKey: keys.operator, queryFn: () => orNone(() => api.operatorItems()) });
-const useRunners = () => useQuery({ queryKey: keys.runners, queryFn: () => orNone(() => api.runners()) });
+export const useRunners = () => useQuery({ queryKey: keys.runners, queryFn: () => orNone(() => api.runners()) });
+
+export const useIncidents = (): { open: IncidentBody[] } => {
+  const { data } = useQuery({ queryKey: keys.incidents, queryFn: () => api.incidents() });
+  return { open: (data?.incidents ?? []).filter((i) => i.state !== 'closed') };
+};
 
 /** Seen within two of its longest polls. Null = not known. */
 const connectedMs = 60_000;

@@ -1,14 +1,12 @@
 /** Trouble that several agents share: which provider is down, what it holds up, and what is done about it without anybody. */
-import { useQuery } from '@tanstack/react-query';
 import type { IncidentBody } from '../../../src/client/wire.ts';
-import { api } from '../api.ts';
 import { useNow } from '../clock.ts';
-import { keys } from '../live/keys.ts';
 import { RunLink } from '../parts/links.tsx';
 import { Section } from '../parts/section.tsx';
 import { Ago, Plain } from '../parts/text.tsx';
 import { headOf } from '../words/plain.ts';
 import { count, msOf, plural, span } from '../words/times.ts';
+import { useIncidents } from './data.ts';
 import { causeTitle } from './ended.tsx';
 
 const families = { overload: 'is overloaded', provider: 'is down', network: 'cannot be reached' } as const;
@@ -42,8 +40,7 @@ const Incident = ({ incident }: { incident: IncidentBody }) => (
 );
 
 export const Incidents = () => {
-  const incidents = useQuery({ queryKey: keys.incidents, queryFn: () => api.incidents() });
-  const open = (incidents.data?.incidents ?? []).filter((i) => i.state !== 'closed');
+  const { open } = useIncidents();
   if (open.length === 0) return null;
   return (
     <Section title="Incidents" count={open.length}>

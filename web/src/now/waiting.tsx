@@ -24,7 +24,6 @@ export const Reason = ({ row, short = false }: { row: ExecutionBody; short?: boo
   return (
     <>
       {words} · {placeInWords(row.wait)}
-      {row.class === 'batch' ? ' · batch' : ''}
     </>
   );
 };

@@ -85,7 +85,7 @@ const PersonRow = ({ row }: { row: Person }) => {
         <Plain text={row.email ?? roles[row.role]} />
       </span>
       <span className="time">
-        since <Ago at={row.created_at} />
+        joined <Ago at={row.created_at} />
       </span>
       <span className="act">
         {!fixed && (

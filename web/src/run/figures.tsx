@@ -55,6 +55,10 @@ const Work = ({ work }: { work: NonNullable<AttemptBody['workspace']> }) => (
   </Figure>
 );
 
+/** Nothing known of either: one dash, not two. */
+const pair = (one: number | null | undefined, other: number | null | undefined, between: string): string =>
+  one == null && other == null ? notKnown : `${count(one)}${between}${count(other)}`;
+
 export const Figures = ({ row }: { row: ExecutionBody }) => {
   const last = row.attempts?.filter((a) => !a.late).at(-1);
   const denied = last?.denied_tools ?? [];
@@ -72,19 +76,17 @@ export const Figures = ({ row }: { row: ExecutionBody }) => {
             <span className="muted"> of at most {span(row.timeout_seconds * 1000)}</span>
           )}
         </Figure>
-        <Figure name="Waited">{span(row.queued_ms ?? null)}</Figure>
+        <Figure name="Waited">
+          {row.status === 'queued' ? <Since at={row.queued_at} /> : span(row.queued_ms ?? null)}
+        </Figure>
         <Figure name="Cost">
           {cost(row.cost, row.cost_kind)}
           {row.cost_estimated === true && <span className="muted"> estimated</span>}
         </Figure>
-        <Figure name="Turns, tool calls">
-          {count(row.turns)}, {count(row.tool_calls)}
-        </Figure>
-        <Figure name="Tokens in, out">
-          {count(row.input_tokens)}, {count(row.output_tokens)}
-        </Figure>
+        <Figure name="Turns, tool calls">{pair(row.turns, row.tool_calls, ', ')}</Figure>
+        <Figure name="Tokens in, out">{pair(row.input_tokens, row.output_tokens, ', ')}</Figure>
         <Figure name="Context">
-          {count(row.context_used)} of {count(row.context_max)}
+          {pair(row.context_used, row.context_max, ' of ')}
           <Against used={row.context_used} most={row.context_max} label="Context" />
         </Figure>
         {last?.memory && <Memory memory={last.memory} />}

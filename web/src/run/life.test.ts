@@ -17,13 +17,18 @@ const attempt = (o: Partial<AttemptBody>): AttemptBody =>
     late: false,
     ...o,
   }) as AttemptBody;
-const told = (r: ExecutionBody) => lifeOf(r, (c) => c ?? 'none').map((m) => [m.what, m.more]);
+const told = (r: ExecutionBody) =>
+  lifeOf(
+    r,
+    (c) => c ?? 'none',
+    (id) => (id === 'r1' ? 'box' : null),
+  ).map((m) => [m.what, m.more]);
 
 describe('the life of a run', () => {
   it('tells what was measured and nothing else', () => {
     expect(told(row({ attempts: [attempt({})] }))).toEqual([
       ['Queued', 'by the command line'],
-      ['Claimed', 'by runner r1'],
+      ['Claimed', 'by the runner of box'],
     ]);
   });
 
@@ -51,10 +56,10 @@ describe('the life of a run', () => {
     });
     expect(told(r)).toEqual([
       ['Queued', 'by the command line'],
-      ['Attempt 1 claimed', 'by runner r1'],
+      ['Attempt 1 claimed', 'by the runner of box'],
       ['Attempt 1 started', ''],
       ['Attempt 1 failed: overloaded', 'tried again after 5s: the provider was overloaded'],
-      ['Attempt 2 claimed', 'by runner r1'],
+      ['Attempt 2 claimed', 'by the runner of box'],
       ['Attempt 2 started', ''],
       ['Ended: success', 'ran 9.9s, waited 21s'],
     ]);

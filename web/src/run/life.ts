@@ -13,7 +13,13 @@ interface Moment {
 
 const ended: Record<string, Moment['tone']> = { success: 'good', failed: 'bad' };
 
-export const lifeOf = (row: ExecutionBody, titleOf: (cause: Cause | null) => string, zone?: string): Moment[] => {
+/** `hostOf`: where a runner is; null = not known any more, and its id says nothing to a person. */
+export const lifeOf = (
+  row: ExecutionBody,
+  titleOf: (cause: Cause | null) => string,
+  hostOf: (runner: string) => string | null,
+  zone?: string,
+): Moment[] => {
   const moments: Moment[] = [];
   const add = (at: string | null | undefined, tone: Moment['tone'], what: string, more = '') => {
     const ms = msOf(at);
@@ -22,7 +28,7 @@ export const lifeOf = (row: ExecutionBody, titleOf: (cause: Cause | null) => str
   add(row.queued_at, 'wait', 'Queued', `by ${triggerWords[row.triggered_by] ?? row.triggered_by}`);
   const attempts = row.attempts ?? [];
   const several = attempts.length > 1;
-  for (const a of attempts) ofAttempt(a, several, add, titleOf, zone);
+  for (const a of attempts) ofAttempt(a, several, add, titleOf, hostOf, zone);
   add(row.cancel_requested_at, 'plain', 'Cancel asked for');
   const own = row.duration_ms === null ? '' : `ran ${lasted(row.duration_ms)}`;
   const waited = row.queued_ms === null || row.queued_ms === undefined ? '' : `waited ${span(row.queued_ms)}`;
@@ -43,15 +49,12 @@ const ofAttempt = (
   several: boolean,
   add: Add,
   titleOf: (cause: Cause | null) => string,
+  hostOf: (runner: string) => string | null,
   zone: string | undefined,
 ) => {
   const name = several ? `Attempt ${a.number}` : '';
-  add(
-    a.claimed_at,
-    'plain',
-    several ? `${name} claimed` : 'Claimed',
-    a.runner_id === null ? '' : `by runner ${a.runner_id}`,
-  );
+  const host = a.runner_id === null ? null : hostOf(a.runner_id);
+  add(a.claimed_at, 'plain', several ? `${name} claimed` : 'Claimed', host === null ? '' : `by the runner of ${host}`);
   add(a.started_at, 'run', several ? `${name} started` : 'Started');
   const decision = a.decision;
   if (a.late)
@@ -68,6 +71,9 @@ const ofAttempt = (
       a.ended_at,
       'wait',
       `${name} parked: ${titleOf(a.verdict?.cause ?? null)}`.trim(),
-      `until ${clockTime(decision.until, decision.until, zone)}: ${decision.why}`,
+      // Weather has no end of its own: it waits in the queue until somebody has got through.
+      decision.until <= (msOf(a.ended_at) ?? 0)
+        ? `until it is over: ${decision.why}`
+        : `until ${clockTime(decision.until, decision.until, zone)}: ${decision.why}`,
     );
 };

@@ -33,6 +33,12 @@ describe('why a row waits', () => {
     expect(say('credentials_exhausted', '2026-12-01T12:00:00Z')).toMatch(/ until 2026-12-0\d \d\d:\d\d:\d\d$/);
   });
 
+  it('names the provider that is paused', () => {
+    const wait = { reason: 'provider_paused', until: null, about: 'openai' } as const;
+    expect(reasonInWords(wait, caps, now)).toBe('openai is paused');
+    expect(reasonInWords({ ...wait, about: null }, caps, now)).toBe('Its provider is paused');
+  });
+
   it('shows a reason of a newer server as it is', () => {
     expect(reasonInWords({ reason: 'solar_flare' as 'turn', until: null }, caps, now)).toBe('solar_flare');
     expect(attentionInWords('solar_flare')).toBe('solar flare');
@@ -94,6 +100,15 @@ describe('the banner', () => {
     // The list of runners may be half a minute old: with work in the queue the server's reason decides.
     expect(bannerOf(limits({ waiting_by_reason: { turn: 12 } }), [], 0)).toBeNull();
     expect(bannerOf(limits({ queued: 0, running: 0 }), [], null)).toBeNull();
+  });
+
+  it('says on every page which provider is in trouble, beside what else holds the fleet', () => {
+    expect(bannerOf(limits({ queued: 0 }), [], 1, ['openai'])).toEqual({ tone: 'bind', text: 'openai is in trouble.' });
+    expect(
+      bannerOf(limits({ waiting_by_reason: { fleet_cap: 9, provider_paused: 3 } }), [], 1, ['openai', 'google'])?.text,
+    ).toBe(
+      'The fleet is at its limit: 8 of 8 run, 9 wait for a slot. openai and google are in trouble: 3 wait for them.',
+    );
   });
 
   it('names the cap that binds, with numbers', () => {

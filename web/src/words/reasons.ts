@@ -13,6 +13,7 @@ export interface Caps {
   agentCap: number | null;
   fleetRunning: number | null;
   fleetCap: number | null;
+  provider?: string;
 }
 
 const ofCap = (running: number | null, cap: number | null): string =>
@@ -21,7 +22,7 @@ const ofCap = (running: number | null, cap: number | null): string =>
 const sentences: Record<WaitReason, (c: Caps) => string> = {
   fleet_paused: () => 'The fleet is paused',
   agent_stopped: (c) => `${c.agent} is stopped`,
-  provider_paused: () => 'Its provider is paused',
+  provider_paused: (c) => `${c.provider ?? 'Its provider'} is paused`,
   budget_spent: () => 'The spending budget is used up',
   not_before: () => 'Next try',
   credentials_exhausted: () => 'No credential it may use is good',
@@ -44,8 +45,10 @@ export const reasonInWords = (
   now: number,
   zone?: string,
 ): string => {
-  const known = sentences[wait.reason]?.(caps) ?? wait.reason;
-  const sentence = wait.about == null ? known : `${known} (${wait.about})`;
+  const about = wait.about ?? null;
+  const named = wait.reason === 'provider_paused' && about !== null;
+  const known = sentences[wait.reason]?.(named ? { ...caps, provider: about } : caps) ?? wait.reason;
+  const sentence = named || about === null ? known : `${known} (${about})`;
   const until = msOf(wait.until);
   if (until === null) return sentence;
   const left = until - now;
@@ -84,8 +87,26 @@ interface Banner {
   command?: string;
 }
 
-/** The one thing to know before reading the lists; null when nothing is held. */
-export const bannerOf = (l: LimitsBody, agents: readonly AgentUse[], runnersSeen: number | null): Banner | null => {
+/**
+ * What to know before reading the lists: the one thing that holds the fleet, and which provider is down; null when nothing is held.
+ * `down`: providers with an incident, by name.
+ */
+export const bannerOf = (
+  l: LimitsBody,
+  agents: readonly AgentUse[],
+  runnersSeen: number | null,
+  down: readonly string[] = [],
+): Banner | null => {
+  const binds = bindingOf(l, agents, runnersSeen);
+  if (down.length === 0) return binds;
+  const held = l.waiting_by_reason.provider_paused ?? 0;
+  const waits =
+    held === 0 ? '' : `: ${count(held)} ${held === 1 ? 'waits' : 'wait'} for ${down.length === 1 ? 'it' : 'them'}`;
+  const text = `${down.join(' and ')} ${down.length === 1 ? 'is' : 'are'} in trouble${waits}.`;
+  return binds === null ? { tone: 'bind', text: text } : { ...binds, text: `${binds.text} ${text}` };
+};
+
+const bindingOf = (l: LimitsBody, agents: readonly AgentUse[], runnersSeen: number | null): Banner | null => {
   const run =
     l.running === 0
       ? 'Nothing runs'
