@@ -71,8 +71,9 @@ export const codexEndings: Ending[] = [
   },
   {
     cause: 'oom_killed',
-    how: 'codex: it does not fit into its cgroup',
-    ask: (g) => codex(g, 'hello', { memory_bytes: 48 * mib }),
+    // With less memory than its program has it reads itself again and again, or fits after all: not the same on every machine.
+    how: 'codex: the answer does not fit into its cgroup',
+    ask: (g) => codex(g, '[[mode:vast mb=256]]', { memory_bytes: 128 * mib }),
     verdict: { confidence: 'proven', retryable: false },
     missing: noCgroup,
   },

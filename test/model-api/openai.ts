@@ -6,6 +6,7 @@
  *   tool path=… content=…  asks for a patch            bash command=…     asks for a command
  *   mcp tool=… [times=…] … asks for that tool of an MCP server (SERVER__TOOL) with the other arguments, then says what it was told
  *   slow pieces=… ms=…     streams piece by piece      cut                breaks the stream off
+ *   vast mb=…              says that many megabytes at once
  *   hang                   never answers               page               an intermediary's HTML instead of an answer
  *   401 limit plan tpm quota 500 503 context model     fail as the real API does; `limit in_s=…` says when it resets
  *   failed code=… message=…  begins to stream and fails there
@@ -227,6 +228,8 @@ const respond = async (res: http.ServerResponse, script: Script, now: () => numb
       res.end();
       return;
     }
+    case 'vast':
+      return finish(res, args, said('x'.repeat(Number(args.mb) * 1024 * 1024)));
     case 'memory':
       return finish(res, args, said(`I was shown ${script.userTurns} turns.`));
     case 'mcp':

@@ -1,7 +1,8 @@
 /**
  * 1,000 agents and 100,000 executions on the page: the store is filled by its own verbs, the browser scrolls for real, and its own
  * trace says how long the page's thread was busy with one task, in time of that thread: what else the machine does is not in it.
- * Seen: 20 to 80 ms; the bound is where a person feels a hitch. The rows that are in the page are counted, too.
+ * Seen: 20 to 80 ms where the yardstick takes 25; the bound is where a person feels a hitch, 200 ms there. On a slower machine both
+ * grow. The rows that are in the page are counted, too.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +22,8 @@ import { anEnqueue } from '../support/rows.ts';
 const title = noChromium ? `the pages at scale (skipped: there is no ${chromiumPath})` : 'the pages at scale';
 const agentsMany = 1_000;
 const perAgent = 100;
-const hitchMs = 200;
+/** Times the yardstick. */
+const hitch = 8;
 
 describe.skipIf(noChromium)(title, () => {
   let built: Awaited<ReturnType<typeof buildPage>>;
@@ -71,6 +73,18 @@ describe.skipIf(noChromium)(title, () => {
     args: { name?: string };
   }
 
+  /** What a fixed piece of work takes in this page, now, in ms: what is measured beside it is held against it. */
+  const yardstick = (): Promise<number> =>
+    page.evaluate(() => {
+      const took = Array.from({ length: 7 }, () => {
+        const began = performance.now();
+        let sum = 0;
+        for (let i = 0; i < 20_000_000; i++) sum += i / 3;
+        return sum > 0 ? performance.now() - began : 0;
+      });
+      return took.sort((a, b) => a - b)[3]!;
+    });
+
   /** Walks down by the wheel to that height, and gives the longest task of the page's thread, in ms of its own time. */
   const scroll = async (pixels: number): Promise<number> => {
     await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline'] });
@@ -102,7 +116,7 @@ describe.skipIf(noChromium)(title, () => {
     await page.locator('main a.open').first().waitFor();
     const longest = await scroll(25_000);
     expect(await inPage()).toBeLessThan(120);
-    expect(longest).toBeLessThan(hitchMs);
+    expect(longest).toBeLessThan(hitch * (await yardstick()));
     const texts = await page.locator('main a.open').allInnerTexts();
     expect(texts.every((t) => /^Work number \d+ of agent-\d+$/.test(t))).toBe(true);
     expect(complaints).toEqual([]);
@@ -111,11 +125,11 @@ describe.skipIf(noChromium)(title, () => {
   it('list 1,000 agents and a queue of 5,000 alike', async () => {
     await page.goto(`${fleet.url}/agents`);
     await page.locator('main a.open').first().waitFor();
-    expect(await scroll(20_000)).toBeLessThan(hitchMs);
+    expect(await scroll(20_000)).toBeLessThan(hitch * (await yardstick()));
     expect(await inPage()).toBeLessThan(120);
     await page.goto(`${fleet.url}/queue`);
     await page.locator('main a.open').first().waitFor();
-    expect(await scroll(20_000)).toBeLessThan(hitchMs);
+    expect(await scroll(20_000)).toBeLessThan(hitch * (await yardstick()));
     expect(await inPage()).toBeLessThan(120);
     expect(complaints).toEqual([]);
   });

@@ -141,9 +141,9 @@ describe('facts', () => {
     const claim = bench.claim({ agent: { command: ['true'] } });
     bench.server.give(claim);
     const dir = join(bench.home, 'runner', 'attempts', claim.attempt);
-    await until(() => expect(existsSync(join(dir, 'delivered'))).toBe(true));
+    // There before it is filled.
+    await until(() => expect(readFileSync(join(dir, 'delivered'), 'utf8')).toBe('replayed'));
     expect(bench.server.facts(claim.attempt)).toHaveLength(3);
-    expect(readFileSync(join(dir, 'delivered'), 'utf8')).toBe('replayed');
   });
 });
 

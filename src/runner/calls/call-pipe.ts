@@ -1,8 +1,8 @@
 /**
  * What an agent's CLI starts as its MCP server: a shell that copies its stdin to one file of this run and the other file to its
  * stdout. Who answers is the runner (relay.ts). Files and no pipes, as for the output: what was said stands, so a call outlives every
- * restart of server and runner. A program of ours would do the same with 45 MB more for each run, and its start, which the CLI
- * waits for, takes Node 36 ms and the shell 2.
+ * restart of server and runner. A program of ours in its place takes 48 MB for each run (9 of them its own) instead of 5, and its
+ * start, which the CLI waits for, 36 ms instead of 2.
  *
  * `PID.in` what the CLI said, `PID.out` what it is told, `PID.end` that it has hung up. By the shell's own pid: a CLI may start
  * another one, and its ids begin anew.
