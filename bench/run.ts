@@ -7,6 +7,7 @@ import { flood } from './flood.ts';
 import { type Figure, show } from './measure.ts';
 import { ready } from './ready.ts';
 import { recovery } from './recovery.ts';
+import { openScreens } from './screens.ts';
 
 const sections: Record<string, () => Promise<Figure[]>> = {
   ready,
@@ -14,6 +15,7 @@ const sections: Record<string, () => Promise<Figure[]>> = {
   accepts,
   claims,
   busy,
+  screens: openScreens,
   flood,
   'added-time': addedTime,
 };
