@@ -43,13 +43,19 @@ export const openStore = async ({ home, log = silentLog }: OpenOptions): Promise
   };
   // Reads see the time of the newest write: the sweeps write every second, and no clock is read here.
   let latest: At = { now: 0, steady: 0 };
+  let writes = 0;
 
   return {
-    write: <V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0] & At) => {
+    writes: () => writes,
+    write: async <V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0] & At) => {
       if (args.steady > latest.steady) latest = { now: args.now, steady: args.steady };
-      return verb === 'retain'
-        ? (retain(args as WriteVerbs['retain'][0] & At) as Promise<Written<V>>)
-        : (engine.write(verb, args) as Promise<Written<V>>);
+      try {
+        return verb === 'retain'
+          ? ((await retain(args as WriteVerbs['retain'][0] & At)) as Written<V>)
+          : ((await engine.write(verb, args)) as Written<V>);
+      } finally {
+        writes++;
+      }
     },
     read: async <V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]) => {
       if (verb === 'log') return logs.log(args as ReadVerbs['log'][0]) as Promise<ReadVerbs[V][1]>;

@@ -357,6 +357,8 @@ export interface ReadVerbs
 export type Written<V extends keyof WriteVerbs> = { result: WriteVerbs[V][1]; stirred: Stirred };
 
 export interface Store {
+  /** Goes up with each write that has been answered: between two of the same number, reads say the same. */
+  writes(): number;
   write<V extends keyof WriteVerbs>(verb: V, args: WriteVerbs[V][0] & At): Promise<Written<V>>;
   read<V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]): Promise<ReadVerbs[V][1]>;
   /** Appends log entries of one attempt: durable before it answers; a repeat of stored seqs changes nothing. */

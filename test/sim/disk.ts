@@ -57,6 +57,7 @@ export const openDisk = (): Disk => {
   let queue: Asked[] = [];
   let busy = false;
   let latest: At = { now: 0, steady: 0 };
+  let answered = 0;
   let lastRead: Promise<unknown> = Promise.resolve();
 
   const work = async () => {
@@ -83,6 +84,7 @@ export const openDisk = (): Disk => {
         order: { verb, args },
         alive,
         answer: (o) => {
+          answered++;
           if (!alive()) return;
           if (o.ok) resolve({ result: o.result, stirred: o.stirred } as never);
           else reject(o.error);
@@ -96,6 +98,7 @@ export const openDisk = (): Disk => {
     mood: 'quick',
     odd: [],
     storeOf: (alive) => ({
+      writes: () => answered,
       write: (verb, args) => write(alive, verb, args),
       // One after the other, as in the reader's thread.
       read: <V extends keyof ReadVerbs>(verb: V, args: ReadVerbs[V][0]) =>

@@ -26,6 +26,7 @@ import {
   waitsOf,
 } from '../read-execution.ts';
 import { type ApiDeps, findAgent, IdParams, NameParams, orNotFound, Refused, type RouteModule, who } from '../route.ts';
+import { shareAnswers } from '../shared-answer.ts';
 import { AgentExecutionParams, Limit, statusList } from './work-params.ts';
 
 const ListQuery = z.object({
@@ -45,6 +46,7 @@ const ListQuery = z.object({
 const TerminateBody = z.object({ reason: z.string().max(2_000).nullish() });
 
 export const workExecutions: RouteModule = (deps) => async (app) => {
+  const answerShared = shareAnswers(deps);
   app.get(
     '/api/agents/:name/executions',
     {
@@ -111,14 +113,16 @@ export const workExecutions: RouteModule = (deps) => async (app) => {
         querystring: ListQuery,
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { agent: name, after, limit, search, order, ...filters } = request.query;
       const agent =
         name === undefined ? null : await findAgent(deps, { principal: request.principal, params: { name } });
       const query = { ...filters, agent_id: agent?.id, before: after, limit };
       if (search) return searchExecutions(deps, { ...query, search });
-      const executions = await listExecutions(deps, { ...query, oldest_first: order === 'oldest' });
-      return { executions, next: executions.length === limit ? executions.at(-1)!.id : null };
+      return answerShared(request, reply, async () => {
+        const executions = await listExecutions(deps, { ...query, oldest_first: order === 'oldest' });
+        return { executions, next: executions.length === limit ? executions.at(-1)!.id : null };
+      });
     },
   );
 

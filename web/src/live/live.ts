@@ -4,25 +4,31 @@
  */
 import type { QueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { pause } from '../../../src/client/pause.ts';
 import { ApiError } from '../../../src/client/request.ts';
 import { api } from '../api.ts';
 import { type Key, keys, staleAfter } from './keys.ts';
 
 export type LineState = { kind: 'connecting' } | { kind: 'up' } | { kind: 'down'; why: string };
 
-/** Between two rounds of reading at least: below it, eyes see no difference; above it, a burst feels like a stall. */
-const roundMs = 250;
+/** Between two rounds of reading at least. The first change after a quiet moment is read at once; in a burst once a second is enough. */
+export const roundMs = 1_000;
 
-/** `rest` is told how long the round took: a slow server is left alone for as long again. */
+/** One event makes all screens read: each begins at a moment of its own within this, or the server has them all in one turn. */
+export const spreadMs = 200;
+
+/** `rest` is told how long the round took: a slow server is left alone for as long again. `lag` comes before a round. */
 export const createRefresher = (
   read: (stale: Key[]) => Promise<unknown>,
   rest: (tookMs: number) => Promise<void>,
   clock: () => number = () => performance.now(),
+  lag: (() => Promise<void>) | null = null,
 ) => {
   const stale = new Map<string, Key>();
   let running = false;
   const run = async () => {
     while (stale.size > 0) {
+      if (lag !== null) await lag();
       const round = [...stale.values()];
       stale.clear();
       // A read that fails is shown where it belongs; the next event or the slow poll reads again.
@@ -58,7 +64,10 @@ export const useLive = (queries: QueryClient): LineState => {
     const stop = new AbortController();
     const touch = createRefresher(
       (stale) => readAgain(queries, stale),
-      (tookMs) => new Promise((resolve) => setTimeout(resolve, Math.max(roundMs, tookMs))),
+      (tookMs) => pause(Math.max(roundMs, tookMs)),
+      () => performance.now(),
+      // Of when this page was opened: no two screens have the same.
+      () => pause(performance.timeOrigin % spreadMs),
     );
     const run = async () => {
       for await (const item of api.events({ signal: stop.signal })) {

@@ -1,5 +1,5 @@
 /** What the page reads: one hook per list, all under the names of live/keys.ts, so that events move them. */
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ApiError } from '../../../src/client/request.ts';
 import type { AgentBody, ExecutionBody, IncidentBody, RunnerBody } from '../../../src/client/wire.ts';
 import { api } from '../api.ts';
@@ -8,7 +8,7 @@ import { keys } from '../live/keys.ts';
 import type { AgentUse, Caps } from '../words/reasons.ts';
 
 /** A page of the server at most; the counts come from the limits, so that more than this is never hidden. */
-const listed = 200;
+export const listed = 200;
 
 export const useLimits = () => useQuery({ queryKey: keys.limits, queryFn: () => api.limits() });
 export const useAgents = () => useQuery({ queryKey: keys.agents, queryFn: () => api.agents() });
@@ -20,11 +20,13 @@ export const useRunning = () =>
     select: (rows) => [...rows].sort(byStart),
   });
 
-export const useQueued = () =>
+/** The oldest, as many as are shown: every open screen reads them again after each change. */
+export const useQueued = (most: number) =>
   useQuery({
-    queryKey: keys.queued,
-    queryFn: async () => (await api.executions({ status: 'queued', limit: listed })).executions,
+    queryKey: [...keys.queued, `${most}`],
+    queryFn: async () => (await api.executions({ status: 'queued', order: 'oldest', limit: most })).executions,
     select: (rows) => [...rows].sort(byQueued),
+    placeholderData: keepPreviousData,
   });
 
 export const useEnded = () =>

@@ -11,7 +11,7 @@ import { placeInWords, reasonInWords } from '../words/reasons.ts';
 import { count } from '../words/times.ts';
 import { useZone } from '../zone.ts';
 import { CancelButton } from './cancel.tsx';
-import { useCaps, useLimits, useQueued } from './data.ts';
+import { listed, useCaps, useLimits, useQueued } from './data.ts';
 
 /** `short`: the reason alone, where the place stands elsewhere or not at all. */
 export const Reason = ({ row, short = false }: { row: ExecutionBody; short?: boolean }) => {
@@ -51,11 +51,10 @@ const WaitingRow = ({ row }: { row: ExecutionBody }) => (
 const shownAtFirst = 12;
 
 export const Waiting = () => {
-  const queued = useQueued();
-  const limits = useLimits();
   const [all, setAll] = useState(false);
+  const queued = useQueued(all ? listed : shownAtFirst);
+  const limits = useLimits();
   const rows = queued.data ?? [];
-  const shown = all ? rows : rows.slice(0, shownAtFirst);
   const total = Math.max(limits.data?.queued ?? 0, rows.length);
   return (
     <Section
@@ -73,18 +72,19 @@ export const Waiting = () => {
     >
       {queued.data === undefined && !queued.error && <Skeleton rows={3} />}
       <ul>
-        {shown.map((row) => (
+        {rows.map((row) => (
           <WaitingRow key={row.id} row={row} />
         ))}
       </ul>
-      {total > shown.length && shown.length > 0 && (
+      {total > rows.length && rows.length > 0 && (
         <p className="more-rows">
-          {rows.length > shown.length ? (
+          {all ? (
+            `${count(total - rows.length)} newer ones are counted, not listed`
+          ) : (
             <button type="button" className="quiet small" onClick={() => setAll(true)}>
-              Show {count(rows.length - shown.length)} more
+              Show {count(Math.min(total, listed) - rows.length)} more
             </button>
-          ) : null}
-          {total > rows.length ? ` ${count(total - rows.length)} older ones are counted, not listed` : null}
+          )}
         </p>
       )}
     </Section>
