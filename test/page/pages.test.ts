@@ -195,6 +195,25 @@ describe.skipIf(noChromium)(title, () => {
     expect(complaints).toEqual([]);
   });
 
+  it.each(['now', 'audit'])('have the focus on their heading, also when the code of %s comes late', async (late) => {
+    await fresh({ width: 1280, height: 900 });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    let asked = false;
+    await page.route(new RegExp(`/assets/${late}-[^/]*\\.js$`), async (route) => {
+      asked = true;
+      await held;
+      await route.continue();
+    });
+    await page.goto(fleet.url, { waitUntil: 'commit' });
+    await page.getByRole('navigation').getByRole('link', { name: 'Audit' }).click();
+    await page.waitForURL('**/audit');
+    release();
+    await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
+    await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Audit');
+    expect(asked).toBe(true);
+  });
+
   it('keep filters in the address: by state, by words of the message, and back', async () => {
     await fresh({ width: 1280, height: 900 });
     await visit('/executions');

@@ -3,7 +3,7 @@
  * keeps the one line to the server open, and puts the focus where a reader goes on after each change of page.
  */
 import { useQueryClient } from '@tanstack/react-query';
-import { Outlet, useRouterState } from '@tanstack/react-router';
+import { Outlet, useRouter, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useLive } from '../live/live.ts';
 import { Held } from '../now/held.tsx';
@@ -17,12 +17,12 @@ const ZoneDialog = lazy(async () => ({ default: (await import('./zone-dialog.tsx
 
 /** Back from a run to its row, if it is still there; else at the head of the new page. */
 const useFocusAfterMove = () => {
-  // Resolved: the new page is there, not only on its way.
-  const pathname = useRouterState({ select: (s) => s.resolvedLocation?.pathname ?? s.location.pathname });
-  const before = useRef(pathname);
+  // Resolved: the new page is there, not only on its way; undefined until the first one is.
+  const pathname = useRouterState({ select: (s) => s.resolvedLocation?.pathname });
+  const before = useRef(useRouter().state.location.pathname);
   useEffect(() => {
     const from = before.current;
-    if (from === pathname) return;
+    if (pathname === undefined || from === pathname) return;
     before.current = pathname;
     const main = document.getElementById('work');
     const origin = main?.querySelector<HTMLElement>(`a[href="${CSS.escape(from)}"]`);
